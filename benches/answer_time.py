@@ -77,7 +77,7 @@ QUESTIONS = (
 class Try:
     """What one comparison said, after how much load, and how long a person waited."""
 
-    told: Told
+    outcome: Told
     load_s: float
     wall_s: float
 
@@ -169,9 +169,9 @@ def _tried(cell: Cell, heavy_ns: int, seed: int) -> Try:
     with another_program() if cell.beside else ExitStack():
         within = cell.question.apart / 2 or 0.02
         made = WAYS[cell.way](Asked(first, second, seed, cell.load_s, within))
-    if cell.question.apart and seed % 2 and made.told in ("lean", "heavy"):
-        made = Try("heavy" if made.told == "lean" else "lean", made.load_s, made.wall_s)
-    sys.stderr.write(f"  {cell.name}, try {seed}: {made.told} after {made.load_s:.0f} s of load, ")
+    if cell.question.apart and seed % 2 and made.outcome in ("lean", "heavy"):
+        made = Try("heavy" if made.outcome == "lean" else "lean", made.load_s, made.wall_s)
+    sys.stderr.write(f"  {cell.name}, try {seed}: {made.outcome} after {made.load_s:.0f} s of load, ")
     sys.stderr.write(f"{made.wall_s:.0f} s in all\n")
     return made
 
@@ -180,7 +180,7 @@ def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
     if not found:
         return
     ours = cell.way == "assay, in turns"
-    right, wrong = (_share([one.told == told for one in found]) for told in ("lean", "heavy"))
+    right, wrong = (_share([one.outcome == told for one in found]) for told in ("lean", "heavy"))
     of = f"of tries (there were {len(found)})"
     if cell.question.apart:
         yield Figure(
@@ -188,7 +188,7 @@ def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
         )
         yield Figure(f"{cell.name}: told apart the wrong way", wrong, of, 0.0 if ours else None)
     else:
-        alarms = _share([one.told in ("lean", "heavy") for one in found])
+        alarms = _share([one.outcome in ("lean", "heavy") for one in found])
         yield Figure(f"{cell.name}: false alarms", alarms, of, 0.05 if ours else None)
     yield Figure(f"{cell.name}: load until it ended", Spread.of([one.load_s for one in found]), "s")
     yield Figure(f"{cell.name}: time until it ended", Spread.of([one.wall_s for one in found]), "s")
@@ -230,7 +230,7 @@ def _cost_us(cost_ns: int) -> float:
         after = clock.cpu_times()
     if not done.stdout:
         raise Unavailable(f"the calibrating load failed: {done.stderr.strip()}")
-    answered: int = json.loads(done.stdout)["measurement"]["books"]["completed"]
+    answered: int = json.loads(done.stdout)["measurement"]["requests"]["completed"]
     return (after.user + after.system - before.user - before.system) / answered * 1e6
 
 
@@ -242,7 +242,7 @@ def _in_turns(asked: Asked) -> Try:
 
 
 def _one_after_the_other(asked: Asked) -> Try:
-    return _versus(replace(asked, load_s=max(asked.load_s, 90)), "--no-weave")
+    return _versus(replace(asked, load_s=max(asked.load_s, 90)), "--sequential")
 
 
 def _versus(asked: Asked, *flags: str) -> Try:
@@ -253,7 +253,7 @@ def _versus(asked: Asked, *flags: str) -> Try:
         for cost_ns in (asked.first_ns, asked.second_ns):
             command.append(f"exec {program} --port {{port}} --cost-ns {cost_ns}")
         command += ["--name", "lean", "--name", "heavy", "--budget", f"{asked.load_s}s", "--json"]
-        command += ["--no-control", "--within", str(asked.within), "--seed", str(asked.seed)]
+        command += ["--no-control", "--margin", str(asked.within), "--seed", str(asked.seed)]
         command += ["--results", folder, *flags]
         began = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)

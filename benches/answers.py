@@ -82,7 +82,7 @@ def run(effort: Effort, command: Sequence[str] = (), kept_in: Path = ROOT / "res
     return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=tuple(missing))
 
 
-def _of_fresh(name: str, told: Sequence[Told]) -> list[Figure]:
+def _of_fresh(name: str, told: Sequence[Verdicts]) -> list[Figure]:
     """How many placed all of their servers; and in how many a server was said not to be at its level."""
     drifts = [DRIFTS in one.flagged for one in told]
     return [
@@ -111,7 +111,7 @@ def _kept(records: Path) -> Iterator[bool]:
 
 def _groups(kept: Run) -> Iterator[bool]:
     judged = judge(msgspec.structs.replace(kept, judgement=None), 0)
-    places = {row.case: row.tier for row in judged.ranking}
+    places = {row.case: row.rank for row in judged.ranking}
     closed = {row.case for row in judged.ranking if row.known is not None}
     groups: dict[tuple[str, str], list[str]] = {}
     for case in kept.header.cases:
@@ -123,14 +123,14 @@ def _groups(kept: Run) -> Iterator[bool]:
 
 
 @dataclass(frozen=True)
-class Told:
+class Verdicts:
     """What a fresh run came to: whether all servers have a place, and which rules spoke above a note."""
 
     placed: bool
     flagged: frozenset[str]
 
 
-def fresh(command: Sequence[str], tries: int, kept_in: Path) -> dict[str, list[Told]]:
+def fresh(command: Sequence[str], tries: int, kept_in: Path) -> dict[str, list[Verdicts]]:
     """So many runs of each half, in turns, behind those that are kept."""
     told = {name: list(_counted(kept_in / name))[:tries] for name in HALVES}
     for name, runs in told.items():
@@ -143,14 +143,14 @@ def fresh(command: Sequence[str], tries: int, kept_in: Path) -> dict[str, list[T
             if len(told[name]) >= number:
                 continue
             with another_program() if name == "beside" else nullcontext():
-                found = _told(_one(command, kept_in / name))
+                found = _outcome(_made_run(command, kept_in / name))
             told[name].append(found)
             how = "all servers placed" if found.placed else "not all servers placed"
             _say(f"run {number} of {tries} {name}: {how}; {' '.join(sorted(found.flagged)) or 'no finding'}")
     return told
 
 
-def _one(command: Sequence[str], half: Path) -> Run:
+def _made_run(command: Sequence[str], half: Path) -> Run:
     """Make one run, and keep it once it has come to its end."""
     half.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=half, prefix="begun-") as folder:
@@ -200,10 +200,10 @@ def _whole(half: Path) -> list[Path]:
     return sorted(half.glob("*/run.jsonl"))
 
 
-def _counted(half: Path) -> Iterator[Told]:
+def _counted(half: Path) -> Iterator[Verdicts]:
     for path in _whole(half):
         try:
-            yield _told(store.read(path).run)
+            yield _outcome(store.read(path).run)
         except AssayError as problem:
             _say(f"{path}: {problem}")
 
@@ -216,13 +216,13 @@ def _when(half: Path) -> str:
     return f"by Assay {versions}, {days[0]}" + (f" to {days[-1]}" if days[1:] else "")
 
 
-def _told(run: Run) -> Told:
+def _outcome(run: Run) -> Verdicts:
     """By the rules of today, whatever the run itself was told."""
     judged = judge(msgspec.structs.replace(run, judgement=None), 0)
-    rivals = {case.id for case in run.header.cases if case.role == "candidate"}
-    places = [row.tier for row in judged.ranking if row.case in rivals]
+    candidates = {case.id for case in run.header.cases if case.role == "candidate"}
+    places = [row.rank for row in judged.ranking if row.case in candidates]
     flagged = frozenset(one.code for one in judged.findings if one.severity != "note")
-    return Told(bool(places) and all(place is not None for place in places), flagged)
+    return Verdicts(bool(places) and all(place is not None for place in places), flagged)
 
 
 def _say(words: str) -> None:

@@ -46,11 +46,11 @@ def score(corpus: Sequence[Document], folder: Path) -> Score:
         path = folder / f"{document.name}.md"
         if path.exists():
             total.texts += 1
-            _one(total, document, path)
+            _score_document(total, document, path)
     return total
 
 
-def _one(total: Score, document: Document, path: Path) -> None:
+def _score_document(total: Score, document: Document, path: Path) -> None:
     found = audit(read(path.name, path.read_bytes()))
     said = {(one.code, line) for one in found.remarks for line in (one.line, *one.also)}
     named = set()

@@ -56,7 +56,7 @@ def measure(effort: Effort) -> Outcome:
                 for burden in BURDENS:
                     burn_ns = round(burden * 1e9 / alone.per_s)
                     plain, burdened = _offer(url, cores, burn_ns, seconds)
-                    figures += _said(name, burn_ns, plain, burdened)
+                    figures += _figures(name, burn_ns, plain, burdened)
                     if burdened.busy < FULL <= plain.busy:
                         held.append(burdened.per_s / burdened.busy**EXPONENT >= plain.per_s)
         except (Unavailable, AssayError) as problem:
@@ -68,7 +68,7 @@ def measure(effort: Effort) -> Outcome:
     return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=tuple(missing))
 
 
-def _said(name: str, burn_ns: int, plain: Turns, burdened: Turns) -> Iterator[Figure]:
+def _figures(name: str, burn_ns: int, plain: Turns, burdened: Turns) -> Iterator[Figure]:
     where = f"{name}, +{burn_ns / 1000:.3g} µs, core {plain.busy:.0%} then {burdened.busy:.0%} busy"
     ratio = burdened.per_s / plain.per_s
     for what, value in (

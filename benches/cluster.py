@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 from model import Benchmark, Effort, Figure, Outcome, Spread
 
 from assay.cluster.merge import merged
-from assay.model.measurement import Books, Connections, Histogram, Measurement, Window, Worker
+from assay.model.measurement import Connections, Histogram, Measurement, RequestAccounting, Window, Worker
 
 GENERATORS, WORKERS = 1_000, 8
 _TITLE = "The results of a thousand generators"
@@ -94,7 +94,7 @@ def made_result(number: int, workers: int) -> bytes:
         warmup_ns=0,
         measured_ns=10**10,
         interrupted=False,
-        books=Books(started=completed, completed=completed, failed=0, in_flight=0),
+        requests=RequestAccounting(started=completed, completed=completed, failed=0, in_flight=0),
         started=completed,
         completed=completed,
         failed=0,

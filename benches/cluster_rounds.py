@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.cluster import session
-from assay.cluster.generators import Fleet, FleetRun
+from assay.cluster.generators import Generators, GeneratorsRun
 from assay.engine.generator import Generator, ThisProcess
 from assay.model.measurement import Histogram, Measurement
 from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
@@ -39,22 +39,22 @@ def main(words: Sequence[str]) -> int:
     address, url, rounds, core = words[0], words[1], int(words[2]), int(words[3])
     loads = plans(url, core)
     order = random.Random(1)
-    with session.fleet(address, None, loads["open"]) as (fleet, _):
+    with session.generators(address, None, loads["open"]) as (generators, _):
         members = tuple(
-            dataclasses.replace(one, about=replace(one.about, cpus=(core,))) for one in fleet.members
+            dataclasses.replace(one, about=replace(one.about, cpus=(core,))) for one in generators.members
         )
         ways: Mapping[str, tuple[Generator, int]] = {
             HERE: (ThisProcess(), WORKERS),
             ALIKE: (ThisProcess(), 2 * WORKERS),
-            ONE: (Fleet(members[:1]), WORKERS),
-            TWO: (Fleet(members), WORKERS),
+            ONE: (Generators(members[:1]), WORKERS),
+            TWO: (Generators(members), WORKERS),
         }
         each = [(way, load) for way in ways for load in loads]
         for way, load in each:  # the first of all meets cold processes
-            told(*ways[way], loads[load])
+            figures_of(*ways[way], loads[load])
         for number in range(rounds):
             for way, load in order.sample(each, len(each)):
-                one = {"round": number, "way": way, "load": load, **told(*ways[way], loads[load])}
+                one = {"round": number, "way": way, "load": load, **figures_of(*ways[way], loads[load])}
                 sys.stdout.write(json.dumps(one) + "\n")
                 sys.stdout.flush()
     return 0
@@ -75,11 +75,11 @@ def plans(url: str, core: int) -> dict[str, LoadPlan]:
     return {"open": replace(common, load=paced), "closed": common}
 
 
-def told(generator: Generator, workers: int, plan: LoadPlan) -> dict[str, float]:
+def figures_of(generator: Generator, workers: int, plan: LoadPlan) -> dict[str, float]:
     """One load by so many workers each: its figures, and of several generators how far apart they began."""
     load = generator.start(replace(plan, threads=workers))
     measured = load.result()
-    return figures(measured) | (apart(load) if isinstance(load, FleetRun) else {})
+    return figures(measured) | (apart(load) if isinstance(load, GeneratorsRun) else {})
 
 
 def figures(measured: Measurement) -> dict[str, float]:
@@ -98,7 +98,7 @@ def _ms(histogram: Histogram, percent: float) -> float:
     return float(decode(histogram).get_value_at_percentile(percent) * histogram.unit_ns / 1e6)
 
 
-def apart(load: FleetRun) -> dict[str, float]:
+def apart(load: GeneratorsRun) -> dict[str, float]:
     """How far apart the generators began, which their one kernel's clock tells, and how far that may have
     been by what was known: by as much as both of their clocks may be off."""
     seen = load.generators()

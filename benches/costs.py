@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from contests import PROVERB
+from comparisons import PROVERB
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import (
     Cores,
@@ -119,7 +119,7 @@ def _start(effort: Effort) -> tuple[Figure, ...]:
                 "1",
             ]
             run(load)
-            command_ms.append((first.seen() - began) * 1e3)
+            command_ms.append((first.arrived() - began) * 1e3)
         engine_ms.append(_engine_start_ms())
     return (
         Figure("from the command to its first request", Spread.of(command_ms), "ms", 200),
@@ -146,7 +146,7 @@ def _engine_start_ms() -> float:
         done = run([python, "-c", ENGINE_START, first.url])
         if done.code:
             raise Unavailable(f"the engine did not start: {done.stderr.strip().splitlines()[-1]}")
-        return (first.seen() - float(done.stdout)) * 1e3
+        return (first.arrived() - float(done.stdout)) * 1e3
 
 
 class _FirstRequest:
@@ -165,7 +165,7 @@ class _FirstRequest:
         self._thread.join()
         self._listener.close()
 
-    def seen(self) -> float:
+    def arrived(self) -> float:
         """When it arrived, on the monotonic clock, which all processes share."""
         self._thread.join()
         if self._seen is None:

@@ -6,8 +6,8 @@ import re
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from comparisons import PROVERB, Comparison, Serve, null
 from contenders import ASSAY, Contender, Task, counted, last_line
-from contests import PROVERB, Contest, Serve, null
 from model import Benchmark, Bound, Load, Sample
 from programs import Server, Unavailable, bare_client, need, run, serving_h2o, serving_nginx
 
@@ -63,8 +63,8 @@ def _nginx_tls(core: int) -> AbstractContextManager[Server]:
     return serving_nginx(core, tls=True, http2=True)
 
 
-def _clear(load: Load) -> Contest:
-    return Contest(
+def _clear(load: Load) -> Comparison:
+    return Comparison(
         f"http2-{_shape(load)}",
         f"HTTP/2 without TLS, {load.connections} x {load.streams} streams",
         null(*PROVERB),
@@ -74,8 +74,8 @@ def _clear(load: Load) -> Contest:
     )
 
 
-def _encrypted(name: str, program: str, serve: Serve, load: Load) -> Contest:
-    return Contest(
+def _encrypted(name: str, program: str, serve: Serve, load: Load) -> Comparison:
+    return Comparison(
         f"http2-{name}-{_shape(load)}",
         f"HTTP/2 over TLS ({program}), {load.connections} x {load.streams} streams",
         serve,
@@ -90,7 +90,7 @@ def _shape(load: Load) -> str:
 
 
 LOADS = tuple(Load(each, requests, streams=streams, http="2") for each, streams, requests in SHAPES)
-CONTESTS = (
+COMPARISONS = (
     *(_clear(load) for load in LOADS),
     *(
         _encrypted("tls", "nginx", _nginx_tls, replace(load, requests=load.requests // OF_NGINX))
@@ -102,5 +102,6 @@ CONTESTS = (
     ),
 )
 BENCHMARKS = tuple(
-    Benchmark(contest.name, contest.title, contest.run, long=True, family="http2") for contest in CONTESTS
+    Benchmark(comparison.name, comparison.title, comparison.run, long=True, family="http2")
+    for comparison in COMPARISONS
 )

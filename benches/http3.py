@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from comparisons import PROVERB, Comparison, null
 from contenders import ASSAY, Contender, Task, counted
-from contests import PROVERB, Contest, null
 from http2 import h2load
 from model import Benchmark, Bound, Load, Sample
 from programs import Unavailable, bare_http3, need, run
@@ -37,8 +37,8 @@ H2LOAD = Contender("h2load", _h2load)
 FLOOR = Contender("floor", _floor)
 
 
-def _contest(connections: int, streams: int, requests: int) -> Contest:
-    return Contest(
+def _comparison(connections: int, streams: int, requests: int) -> Comparison:
+    return Comparison(
         f"http3-{connections}x{streams}",
         f"HTTP/3, {connections} x {streams} streams",
         null(*PROVERB, "--http3"),
@@ -48,7 +48,8 @@ def _contest(connections: int, streams: int, requests: int) -> Contest:
     )
 
 
-CONTESTS = tuple(_contest(*shape) for shape in SHAPES)
+COMPARISONS = tuple(_comparison(*shape) for shape in SHAPES)
 BENCHMARKS = tuple(
-    Benchmark(contest.name, contest.title, contest.run, long=True, family="http3") for contest in CONTESTS
+    Benchmark(comparison.name, comparison.title, comparison.run, long=True, family="http3")
+    for comparison in COMPARISONS
 )

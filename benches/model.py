@@ -13,7 +13,7 @@ Http = Literal["1", "2", "3"]
 
 @dataclass(frozen=True)
 class Load:
-    """What every contender of a contest is asked to do; `requests` in a full run."""
+    """What every contender of a comparison is asked to do; `requests` in a full run."""
 
     connections: int = 64
     requests: int = 1_000_000
@@ -91,7 +91,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """A contender's figures in a contest."""
+    """A contender's figures in a comparison."""
 
     contender: str
     cpu_us: Spread
@@ -113,7 +113,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run: `rounds` of every contest, and the share of its full number of requests; `tries`
+    """How much is run: `rounds` of every comparison, and the share of its full number of requests; `tries`
     of what is tried, and after how many `minutes` no more is begun, where that is said."""
 
     rounds: int

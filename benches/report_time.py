@@ -14,11 +14,11 @@ from programs import ROOT, need_assay
 
 from assay.model.run import TrialDone
 from assay.model.trial import Trial
-from assay.store.lines import Line, Place, seal
+from assay.store.lines import Line, LinePlace, seal
 from assay.store.read import read
 
 TRIALS = 1000
-_RECORD = ROOT / "tests/golden/records/format-2/run.jsonl"
+_RECORD = ROOT / "tests/golden/records/sample/run.jsonl"
 _TITLE = "The report of a thousand trials"
 
 
@@ -48,7 +48,7 @@ def _repeat(path: Path) -> None:
     lines: list[Line] = [kept.header, *(TrialDone(trial=trial) for trial in trials)]
     if kept.judgement is not None:
         lines.append(replace(kept.judgement, trials=TRIALS))
-    places = (Place(kept.header.run_id, number) for number in count(1))
+    places = (LinePlace(kept.header.run_id, number) for number in count(1))
     path.write_bytes(b"".join(map(seal, lines, places)))
 
 

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from comparisons import PROVERB
 from contenders import last_line
-from contests import PROVERB
 from costs import guarded
 from model import Benchmark, Effort, Figure, Spread
 from programs import ROOT, Cores, Unavailable, run, serving_null
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-import held  # noqa: E402 - it lies with the tests, which ask the same
+import memory_held  # noqa: E402 - it lies with the tests, which ask the same
 
 FEW_CONNECTIONS = 500
 REQUESTS = 10_000_000
@@ -36,11 +36,11 @@ HTTP2 = Spoken("2", 9_000)
 HTTP3 = Spoken("3", 2_500, ("--http3",))
 
 
-def _held(spoken: Spoken, cores: Cores, plan: Mapping[str, object], *counts: int) -> list[int]:
+def _added_bytes(spoken: Spoken, cores: Cores, plan: Mapping[str, object], *counts: int) -> list[int]:
     """Bytes that the engine added to the resident set when so many requests were answered."""
     with serving_null(cores.server, *PROVERB, *spoken.serves) as server:
         asked = {"url": server.url(), "http": spoken.http, "tls": INSECURE, "timeout_ns": TIMEOUT_NS}
-        done = run(held.command({**asked, **plan}, counts), cores.client)
+        done = run(memory_held.command({**asked, **plan}, counts), cores.client)
     if done.code:
         raise Unavailable(f"the engine failed: {last_line(done)}")
     found = json.loads(done.stdout)
@@ -55,11 +55,11 @@ def _figures(spoken: Spoken, effort: Effort) -> tuple[Figure, ...]:
     each, growth = [], []
     for _ in range(effort.rounds):
         few, many = (
-            _held(spoken, cores, held.resting(connections), connections)[0]
+            _added_bytes(spoken, cores, memory_held.resting(connections), connections)[0]
             for connections in (FEW_CONNECTIONS, spoken.connections)
         )
         each.append((many - few) / (spoken.connections - FEW_CONNECTIONS))
-        early, late = _held(spoken, cores, held.busy(requests), requests // 10, requests)
+        early, late = _added_bytes(spoken, cores, memory_held.busy(requests), requests // 10, requests)
         growth.append((late - early) / 1e6)
     return (
         Figure(f"a connection that rests, at {spoken.connections:,}", Spread.of(each), "bytes", 20_000),

@@ -27,13 +27,13 @@ import answers
 import burden
 import cluster
 import cluster_hosts
-import contests
+import comparisons
 import costs
 import http2
 import http3
+import interleaved
 import report_time
 import resting
-import woven
 from model import Benchmark, Effort, Outcome
 from render import markdown, page
 
@@ -43,7 +43,7 @@ FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)
 """A quarter: here the start and end of the process still weigh a few per cent."""
 BENCHMARKS: tuple[Benchmark, ...] = (
-    contests.BENCHMARKS
+    comparisons.BENCHMARKS
     + costs.BENCHMARKS
     + http2.BENCHMARKS
     + http3.BENCHMARKS
@@ -52,7 +52,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + answers.BENCHMARKS
     + burden.BENCHMARKS
     + report_time.BENCHMARKS
-    + woven.BENCHMARKS
+    + interleaved.BENCHMARKS
     + cluster.BENCHMARKS
     + cluster_hosts.BENCHMARKS
 )
@@ -100,14 +100,14 @@ def _arguments() -> argparse.Namespace:
         "--tries",
         type=int,
         metavar="N",
-        help="of answer-time: N tries of each question [10]; of answers [20]; of woven: blocks [12]; "
+        help="of answer-time: N tries of each question [10]; of answers [20]; of interleaved: blocks [12]; "
         "of cluster-hosts: rounds [6; 12 with --full]",
     )
     parser.add_argument(
         "--minutes",
         type=float,
         metavar="N",
-        help="of answer-time and woven: begin nothing more after so long [14]",
+        help="of answer-time and interleaved: begin nothing more after so long [14]",
     )
     parser.add_argument("--json", action="store_true", help="JSON on standard output instead of tables")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")

@@ -108,7 +108,7 @@ def _false_alarm_table(runs: int) -> str:
             [
                 name,
                 f"{differences_found(blocked, runs):.1%}",
-                f"{differences_found(blocked, runs, noise_floor=0.0):.1%}",
+                f"{differences_found(blocked, runs, minimum_effect=0.0):.1%}",
                 f"{differences_found(Setting((1.0,) * 5, noise=noise), runs // 4):.1%}",
                 f"{differences_found(blocked._replace(interleaved=False, deviation=0.01), runs):.1%}",
             ]
@@ -116,7 +116,7 @@ def _false_alarm_table(runs: int) -> str:
     columns = (
         "noise of trials",
         "2 cases",
-        "2 cases, no noise floor",
+        "2 cases, no minimum effect",
         "any of 5 cases",
         "one after the other",
     )
@@ -148,7 +148,7 @@ def _order_table(runs: int) -> str:
                     seen = orders(noise, blocks, servers, spread, runs)
                     wrong.append(seen.wrong)
                     three_equal += [seen.wrong] if servers == 3 and not spread else []
-                    cells.append(f"{seen.wrong:.2%}" + (f" / {seen.found:.0%}" if spread else ""))
+                    cells.append(f"{seen.wrong:.2%}" + (f" / {seen.shown:.0%}" if spread else ""))
             rows.append([name, str(blocks), *cells])
     columns = (
         "noise of trials",

@@ -48,9 +48,9 @@ def autocorrelated(rng: np.random.Generator, n: int) -> Numbers:
 
 
 def contaminated(rng: np.random.Generator, n: int) -> Numbers:
-    """One trial in twenty is disturbed and loses about eight deviations."""
-    disturbed = rng.random(n) < 0.05
-    return rng.normal(0, 1, n) - disturbed * rng.uniform(4, 12, n)
+    """One trial in twenty is preempted and loses about eight deviations."""
+    preempted = rng.random(n) < 0.05
+    return rng.normal(0, 1, n) - preempted * rng.uniform(4, 12, n)
 
 
 def heavy_tailed(rng: np.random.Generator, n: int) -> Numbers:
@@ -166,12 +166,12 @@ def mean_coverage(noise: Noise, n: int, runs: int) -> float:
     return _share(_holds(mean(list(100 * (1 + 0.02 * noise(rng, n))), "x"), truth) for _ in range(runs))
 
 
-def differences_found(setting: Setting, runs: int, noise_floor: float = 0.01) -> float:
+def differences_found(setting: Setting, runs: int, minimum_effect: float = 0.01) -> float:
     """How often any pair of cases is called different."""
     rng = np.random.default_rng(SEED)
     found = 0
     for _ in range(runs):
-        found += bool(shown_faster(pairs(simulate(rng, setting)), noise_floor))
+        found += bool(shown_faster(pairs(simulate(rng, setting)), minimum_effect))
     return found / runs
 
 
@@ -179,7 +179,7 @@ class Orders(NamedTuple):
     """Of all pairs of simulated runs: the share whose order is shown wrongly, and rightly."""
 
     wrong: float
-    found: float
+    shown: float
 
 
 def orders(noise: Noise, blocks: int, servers: int, spread: float, runs: int) -> Orders:

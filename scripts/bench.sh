@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh [ARGUMENTS…]: Assay against other tools, side by side; see docs/benchmarks.md.
-# --full without --only: also the planted flaws and the clean runs of docs/planted-flaws.md.
+# --full without --only: also the injected flaws and the clean runs of docs/injected-flaws.md.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
@@ -16,6 +16,6 @@ code=0
 .venv/bin/python benches/run.py "$@" || code=$?
 case " $* " in
 *" --only "*) ;;
-*" --full "*) .venv/bin/python benches/planted.py --out docs/planted-flaws.md || code=$? ;;
+*" --full "*) .venv/bin/python benches/injected.py --out docs/injected-flaws.md || code=$? ;;
 esac
 exit "$code"

@@ -18,7 +18,7 @@ class Script:
     def __new__(cls, settings_json: bytes) -> Script:
         """Load the script into the program's state."""
 
-    def complaints(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Give why it could not be loaded, once for each state it was tried in."""
 
     def prepare(self) -> tuple[bytes, list[str]]:
@@ -63,10 +63,10 @@ class Run:
     def result(self) -> bytes:
         """Wait for the end and give the `Measurement`."""
 
-class WovenRun:
-    """A load of lanes that take turns."""
+class InterleavedRun:
+    """A load of arms that take turns."""
 
-    def __new__(cls, plan_json: bytes) -> WovenRun:
+    def __new__(cls, plan_json: bytes) -> InterleavedRun:
         """Start the worker threads at once."""
 
     def change(self, change_json: bytes, from_cycle: int) -> int:
@@ -91,10 +91,10 @@ class WovenRun:
         """Wait until the slice of a turn is over; the `Turn`."""
 
     def snapshot(self) -> bytes:
-        """Give the live view: a `WovenSnapshot`."""
+        """Give the live view: a `InterleavedSnapshot`."""
 
     def result(self) -> bytes:
-        """Wait for the end and give the `WovenMeasurement`."""
+        """Wait for the end and give the `InterleavedMeasurement`."""
 
 class AgreedTurns:
     """The turns of a run that others carry out in parts."""
@@ -123,11 +123,11 @@ def validate(plan_json: bytes) -> None:
 def normalise(plan_json: bytes) -> bytes:
     """Give the plan as the engine understands it, every default filled in."""
 
-def validate_woven(plan_json: bytes) -> None:
-    """Check a woven plan without touching the network."""
+def validate_interleaved(plan_json: bytes) -> None:
+    """Check an interleaved plan without touching the network."""
 
-def normalise_woven(plan_json: bytes) -> bytes:
-    """Give the woven plan as the engine understands it, every default filled in."""
+def normalise_interleaved(plan_json: bytes) -> bytes:
+    """Give the interleaved plan as the engine understands it, every default filled in."""
 
 def ask(plan_json: bytes) -> tuple[int, bytes, bytes, int]:
     """Ask the first request of a plan, once; status, head and body of the answer, and its time in ns."""

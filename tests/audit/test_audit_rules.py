@@ -1,4 +1,4 @@
-"""Each rule speaks where its flaw is planted and is silent on the other side of its threshold."""
+"""Each rule speaks where its flaw is injected and is silent on the other side of its threshold."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def table(head: str, *rows: str, after: str = "", machine: str = MACHINE) -> str
 
 FAIR = table("Requests/sec", "foo | 12,345", "bar | 9,876")
 
-PLANTED = {
+INJECTED = {
     "G1": two(wrk(), wrk()).replace("16 cores", "8 cores"),
     "G3": MACHINE + fenced("$ wrk2 -t2 -c400 -d30s -R 5000 http://10.0.0.2/\n" + wrk(4000.0, mean="90ms")),
     "G8": two(wrk(errors="  Socket errors: connect 157, read 0, write 0, timeout 0\n"), wrk()),
@@ -112,13 +112,13 @@ SPARED = {
 """For each rule the same text just on the other side."""
 
 
-def test_every_rule_is_planted_and_spared() -> None:
-    assert set(PLANTED) == set(SPARED) == set(AUDIT_RULES)
+def test_every_rule_is_injected_and_spared() -> None:
+    assert set(INJECTED) == set(SPARED) == set(AUDIT_RULES)
 
 
-@pytest.mark.parametrize("code", PLANTED)
-def test_a_planted_flaw_is_found(code: str) -> None:
-    assert code in codes(PLANTED[code])
+@pytest.mark.parametrize("code", INJECTED)
+def test_a_injected_flaw_is_found(code: str) -> None:
+    assert code in codes(INJECTED[code])
 
 
 @pytest.mark.parametrize("code", SPARED)
@@ -132,9 +132,9 @@ def test_a_text_that_says_all_it_should_is_left_alone(text: str) -> None:
     assert not audited(text).against
 
 
-@pytest.mark.parametrize("code", PLANTED)
+@pytest.mark.parametrize("code", INJECTED)
 def test_a_finding_stands_on_a_line_of_the_text_and_says_why(code: str) -> None:
-    text = PLANTED[code]
+    text = INJECTED[code]
     for remark in audited(text).remarks:
         assert 1 <= remark.line <= len(text.splitlines())
         assert remark.arithmetic and remark.meaning and remark.remedy and remark.source
@@ -144,7 +144,7 @@ def test_a_finding_stands_on_a_line_of_the_text_and_says_why(code: str) -> None:
 def test_a_rule_is_left_out_on_request(code: str) -> None:
     from assay.audit import audit, read
 
-    found = audit(read("README.md", PLANTED[code].encode()), frozenset({code}))
+    found = audit(read("README.md", INJECTED[code].encode()), frozenset({code}))
     assert code not in {remark.code for remark in found.remarks}
 
 

@@ -34,7 +34,7 @@ def test_a_figure_a_line_is_a_result() -> None:
 
 def test_figures_under_two_headings_are_compared() -> None:
     found = audited(fields() + fields("Birch", "2,000.0"))
-    assert [(a.label, b.label) for a, b in found.seen.compared()] == [("Alder", "Birch")]
+    assert [(a.label, b.label) for a, b in found.evidence.compared()] == [("Alder", "Birch")]
     assert {"R3", "R4", "R5"} <= {remark.code for remark in found.remarks}
 
 
@@ -119,7 +119,7 @@ def test_like_headings_under_two_names_are_compared_with_each_other_only() -> No
         f"## {name}\n\n" + "".join(f"#{output(route)}" for route in ("JSON", "Plaintext"))
         for name in ("Alder", "Birch")
     )
-    found = audited(f"# Results\n\n{nested}").seen.compared()
+    found = audited(f"# Results\n\n{nested}").evidence.compared()
     assert [(a.label, a.group, b.label) for a, b in found] == [
         ("Alder", "JSON", "Birch"),
         ("Alder", "Plaintext", "Birch"),
@@ -129,7 +129,7 @@ def test_like_headings_under_two_names_are_compared_with_each_other_only() -> No
 def test_a_table_is_of_the_command_just_above_it() -> None:
     table = "| server | req/s | Slowest |\n|---|---|---|\n| foo | 9,000 | 0.1 |\n| bar | 8,000 | 0.2 |\n\n"
     text = f"`hey -c 50 http://h/`\n\n{table}`wrk -c 512 -t 8 http://h/`\n\n{table}"
-    found = audited(text).seen.rows
+    found = audited(text).evidence.rows
     told = [one.get("connections") for one in found]
     assert [one.value.middle for one in told if one is not None] == [50, 50, 512, 512]
     assert (

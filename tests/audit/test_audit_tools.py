@@ -146,7 +146,7 @@ def test_the_line_of_each_figure_is_that_of_the_file() -> None:
     ],
 )
 def test_a_command_is_read(line: str, told: dict[str, float]) -> None:
-    (call,) = audited("```\n" + line + "\n```\n").seen.commands
+    (call,) = audited("```\n" + line + "\n```\n").evidence.commands
     for name, value in told.items():
         assert call.figures[name].value.middle == value, name
 
@@ -157,12 +157,12 @@ def test_a_command_is_read(line: str, told: dict[str, float]) -> None:
      ("wrk -c 9 http://h/", True), ("hey -disable-keepalive -n 9 http://h/", False)],
 )  # fmt: skip
 def test_a_command_says_whether_connections_are_kept(line: str, alive: bool) -> None:
-    (call,) = audited("```\n" + line + "\n```\n").seen.commands
+    (call,) = audited("```\n" + line + "\n```\n").evidence.commands
     assert call.keep_alive is alive
 
 
 def test_lines_that_end_in_a_backslash_are_one_command() -> None:
-    (call,) = audited("```\nwrk -t4 \\\n  -c100 \\\n  http://h/\n```\n").seen.commands
+    (call,) = audited("```\nwrk -t4 \\\n  -c100 \\\n  http://h/\n```\n").evidence.commands
     assert call.line == 2
     assert call.figures["connections"].value.middle == 100
 
@@ -178,7 +178,7 @@ def test_lines_that_end_in_a_backslash_are_one_command() -> None:
 )
 def test_words_are_no_commands(text: str) -> None:
     assert not [
-        call for call in audited(text).seen.commands if call.figures.keys() & {"connections", "duration"}
+        call for call in audited(text).evidence.commands if call.figures.keys() & {"connections", "duration"}
     ]
 
 

@@ -14,7 +14,7 @@ def codes(text: str) -> set[str]:
 
 
 def labels(text: str) -> list[str]:
-    return [result.label for result in audited(text).seen.results]
+    return [result.label for result in audited(text).evidence.results]
 
 
 TABLE = "\n| Server | RPS |\n|---|---|\n| Alder | 20,000 |\n| Elm | 10,000 |\n"
@@ -29,7 +29,7 @@ TABLE = "\n| Server | RPS |\n|---|---|\n| Alder | 20,000 |\n| Elm | 10,000 |\n"
     ],
 )
 def test_a_command_is_read_with_its_path_and_in_a_sentence(line: str) -> None:
-    (call,) = audited(f"# Alder\n\n{line}\n{TABLE}").seen.commands
+    (call,) = audited(f"# Alder\n\n{line}\n{TABLE}").evidence.commands
     assert (call.figures["requests"].value.middle, call.figures["connections"].value.middle) == (9000, 20)
     assert {"H1", "W5"} <= codes(f"# Alder\n\n{line}\n{TABLE}")
 
@@ -39,7 +39,7 @@ def test_a_rate_of_wrk2_that_a_table_does_not_reach_is_told() -> None:
 
 
 def test_a_range_is_one_figure() -> None:
-    (alder, _) = audited("# Load\n\nAlder: ~20–25k req/sec\nElm: ~6-10k req/sec\n").seen.results
+    (alder, _) = audited("# Load\n\nAlder: ~20–25k req/sec\nElm: ~6-10k req/sec\n").evidence.results
     assert (alder.figures["rate"].value.low, alder.figures["rate"].value.high) == (19_500, 25_500)
 
 
@@ -54,7 +54,7 @@ def test_the_unit_of_a_table_may_stand_in_the_sentence_above() -> None:
 def test_a_table_of_jmeter_is_known_by_its_headings() -> None:
     text = "# Load\n\n| Label | # Samples | 90% Line | Error % | Throughput |\n|---|---|---|---|---|\n"
     text += "| users | 5000 | 44 | 3.40% | 81.2/sec |\n"
-    (result,) = audited(text).seen.results
+    (result,) = audited(text).evidence.results
     assert result.label == "users" and result.figures["rate"].value.middle == pytest.approx(81.2)
     assert result.percentiles[90.0].value.middle == pytest.approx(0.044)
     assert "W2" in codes(text)
@@ -133,7 +133,7 @@ def test_memory_of_an_idle_server_is_told_where_the_line_above_says_so() -> None
 
 def test_a_line_may_tell_several_times() -> None:
     text = "# Load\n\nk6, 200 VUs:\n\n* **Throughput**: 1,842 req/s\n* **Latency**: avg 96 ms, p95 210 ms\n"
-    (result,) = audited(text).seen.results
+    (result,) = audited(text).evidence.results
     assert result.figures["rate"].value.middle == 1842
     assert result.figures["mean"].value.middle == pytest.approx(0.096)
     assert result.percentiles[95.0].value.middle == pytest.approx(0.21)

@@ -32,7 +32,7 @@ the second until it has given the least number of answers."""
 LEAST_ANSWERS = 100
 MEMORY_S = 60 if LONG else 3
 HEAP_OVERHEAD_BYTES = 500_000_000
-"""Of a virtual machine over its heap: code, threads, buffers, its own books."""
+"""Of a virtual machine over its heap: code, threads, buffers, its own accounting."""
 
 
 SAME_WORK = 0.02

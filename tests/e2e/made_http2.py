@@ -23,6 +23,6 @@ def certificate(folder: Path) -> tuple[str, str]:
 
 def command(folder: Path, *words: str) -> str:
     """The shell command that starts the server on the port of its environment."""
-    program = folder / "rival.py"
+    program = folder / "candidate.py"
     program.write_text(PROGRAM)
     return " ".join([sys.executable, str(program), *words])

@@ -15,9 +15,9 @@ import made_servers
 from assay import runner as trial
 from assay import store
 from assay.core.errors import AssayError
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.design import Choices
-from assay.model.interleaving import WovenSnapshot
+from assay.model.interleaving import InterleavedSnapshot
 from assay.model.measurement import Snapshot
 from assay.model.run import Run
 from assay.model.trial import Phase, Trial
@@ -40,7 +40,7 @@ blocks = {blocks}
 more_blocks = {more_blocks}
 precision = 0.0001
 control_blocks = {control_blocks}
-woven = {woven}
+interleaved = {interleaved}
 slice_ms = 50
 [[profiles.fair.loads]]
 connections = {connections}
@@ -63,7 +63,7 @@ def write(
     connections: int = 4,
     ready_timeout_s: float = 20,
     control_blocks: int = 0,
-    woven: bool = False,
+    interleaved: bool = False,
 ) -> None:
     """A study of one server for each mode; spaces in its name become dashes."""
     names = []
@@ -83,7 +83,7 @@ def write(
             warm_up_s=warm_up_s,
             warm_up_max_s=warm_up_s if warm_up_max_s is None else warm_up_max_s,
             connections=connections,
-            woven="true" if woven else "false",
+            interleaved="true" if interleaved else "false",
         )
     )
 
@@ -115,13 +115,13 @@ def add_upstream(folder: Path) -> None:
     contract.write_text(contract.read_text() + '[services.upstream]\nserver = "asked/small"\n')
 
 
-def check_upstream(sitting: Sitting) -> None:
+def check_upstream(block: Block) -> None:
     """What the upstream used is told of the server that asks it, and of no other that took turns with it."""
     used = {}
-    for place, one in enumerate(sitting.trials):
+    for place, one in enumerate(block.trials):
         assert one.measurement is not None
         (service,) = one.services
-        looked = services_used_ns(sitting.turns, place, one.measurement.measured_ns)
+        looked = services_used_ns(block.turns, place, one.measurement.measured_ns)
         assert looked == {"upstream": service.cpu_ns} and service.name == "upstream"
         assert service.cpu_share is not None and service.cpu_share <= 1
         used[one.case] = looked["upstream"]
@@ -141,11 +141,11 @@ class Teller(trial.Silent):
     def trial_finished(self, trial: Trial) -> None:
         print("finished", trial.number, flush=True)
 
-    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
-        print("turns", len(slots), snapshot.lanes[0].snapshot.phase, flush=True)
+    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+        print("turns", len(slots), snapshot.arms[0].snapshot.phase, flush=True)
 
-    def sitting_finished(self, sitting: Sitting) -> None:
-        print("sitting", sitting.number, "cut" if sitting.cut else "whole", flush=True)
+    def block_finished(self, block: Block) -> None:
+        print("block", block.number, "cut" if block.cut else "whole", flush=True)
 
     def note(self, text: str) -> None:
         print("note", text, flush=True)

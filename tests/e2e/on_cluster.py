@@ -52,7 +52,7 @@ def until(condition: Callable[[], T], within_s: float = 40) -> T:
 
 
 def taking_turns(host: Host) -> list[int]:
-    """Its generators in mid-sitting, whatever they were asked last there."""
+    """Its generators in mid-block, whatever they were asked last there."""
     asked = ("start_turns", "finish_turns", "look_at_turns", "change")
     return sorted({pid for word in asked for pid in host.processes(f"GeneratorAgent.{word}")})
 
@@ -64,10 +64,10 @@ def agents(cluster: Cluster) -> list[int]:
 
 
 def small_study(
-    tmp_path: Path, modes: list[str], *, blocks: int, measure_s: float, woven: bool = False
+    tmp_path: Path, modes: list[str], *, blocks: int, measure_s: float, interleaved: bool = False
 ) -> dict[str, str]:
     """A study of small servers, and the environment in which Assay finds it and keeps its record."""
-    made_studies.write(tmp_path, modes, blocks=blocks, measure_s=measure_s, woven=woven)
+    made_studies.write(tmp_path, modes, blocks=blocks, measure_s=measure_s, interleaved=interleaved)
     return {
         "ASSAY_STUDIES": str(tmp_path / "studies"),
         "ASSAY_SERVERS": str(tmp_path / "servers"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from made_rivals import assay
+from made_candidates import assay
 from test_cli_capacity import stored
 
 from assay.engine import driver
@@ -184,9 +184,9 @@ def holds(run: Run, rate: float) -> bool | None:
             pass
         trial = msgspec.structs.replace(like, plan=asked, measurement=load.result(), failure=None)
         told = step_of(trial, objective, run.header.environment)
-        print(f"{rate:,.0f}/s: {told.held} ({told.why})")
-        if told.held is not None:
-            answers.append(told.held)
+        print(f"{rate:,.0f}/s: {told.holds} ({told.why})")
+        if told.holds is not None:
+            answers.append(told.holds)
         if len(answers) == ANSWERS:
             return sum(answers) > ANSWERS / 2
     return None

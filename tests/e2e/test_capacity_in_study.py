@@ -51,7 +51,7 @@ def test_the_search_follows_the_closed_loop_of_its_block_at_rates_of_its_own(run
 def test_its_answer_is_in_the_record_and_in_the_report(run: Run) -> None:
     found = answers_of(run)["greeting/right@capacity"]
     assert found is not None and found.capacity is not None
-    assert sum(step.held is not None for step in found.steps) == found.capacity.n
+    assert sum(step.holds is not None for step in found.steps) == found.capacity.n
     assert run.judgement is not None and run.judgement.complete
     place = next(one for one in run.judgement.ranking if one.case == "greeting/right@capacity")
     assert place.throughput == found.capacity

@@ -6,14 +6,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from made_rivals import ASSAY, PATIENCE_S, assay, command, environment, records
+from made_candidates import ASSAY, PATIENCE_S, assay, command, environment, records
 
 from assay import store
 from assay.model.plan import Open
 from assay.model.run import Run
 from assay.verdict.search import answer_of
 
-QUICK = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--within", "60%")
+QUICK = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--resolution", "60%")
 """Percentiles of few requests: p50 needs a hundred."""
 
 
@@ -63,7 +63,7 @@ def test_a_server_that_dies_is_a_finding_and_the_search_goes_on_below(tmp_path: 
     assert found.deaths
     first = next(number for number, step in enumerate(found.steps) if step.died)
     assert any(step.rate_per_s < found.steps[first].rate_per_s for step in found.steps[first + 1 :])
-    assert run.judgement is not None and not run.judgement.hallmark
+    assert run.judgement is not None and not run.judgement.clean
 
 
 def test_a_url_is_searched_from_what_a_closed_loop_gets(tmp_path: Path) -> None:

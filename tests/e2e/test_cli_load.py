@@ -139,13 +139,14 @@ def test_json_holds_the_plan_the_measurement_and_the_verdict(url: str) -> None:
     ended = assay("load", f"{url}/a?b=c", "-c", "2", "-n", "200", "--json")
     told = json.loads(ended.stdout)
     assert told["completed"] == 200
-    assert told["hallmark"] is False
+    assert told["clean"] is False
     assert {"S7"} <= {finding["code"] for finding in told["findings"]}
     plan = msgspec.convert(told["plan"], LoadPlan)
     assert plan.requests[0].target.startswith("/a?b=hidden-")
     measured = msgspec.convert(told["measurement"], Measurement)
     assert (
-        measured.books.started == measured.books.completed + measured.books.failed + measured.books.in_flight
+        measured.requests.started
+        == measured.requests.completed + measured.requests.failed + measured.requests.in_flight
     )
     assert told["throughput_per_s"] > 0
     assert told["service_time_ns"]["p99"] is None  # 459 requests would be needed

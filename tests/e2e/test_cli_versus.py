@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from interrupting import interrupted
-from made_rivals import ASSAY, QUICK, assay, command, environment, left_of, records
+from made_candidates import ASSAY, QUICK, assay, command, environment, left_of, records
 
 from assay import store
 from assay.model.run import Run
@@ -74,14 +74,14 @@ def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> No
 
 def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_path: Path) -> None:
     hooks = ("--setup", "echo setup {delay} >>h", "--prepare", "echo prepare {delay} >>h")
-    words = (command(tmp_path, "--delay-s", "{delay}"), "--scan", "delay=0.02,0", "--name", "rival")
+    words = (command(tmp_path, "--delay-s", "{delay}"), "--scan", "delay=0.02,0", "--name", "candidate")
     cleanup = ("--cleanup", "echo cleanup {delay} >>h")
     ended = assay(
         tmp_path, "versus", *words, *hooks, *cleanup, *QUICK, "--budget", "20s", "--no-control", "--seed", "1"
     )
     assert ended.returncode in (0, 1), ended.stderr
     run = stored(tmp_path)
-    assert [case.id for case in run.header.cases] == ["rival (delay=0.02)", "rival (delay=0)"]
+    assert [case.id for case in run.header.cases] == ["candidate (delay=0.02)", "candidate (delay=0)"]
     said = (tmp_path / "h").read_text().split("\n")[:-1]
     assert said[:2] == ["setup 0.02", "setup 0"]
     assert said[-2:] == ["cleanup 0.02", "cleanup 0"]
@@ -92,7 +92,7 @@ def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_pat
 @pytest.mark.beside
 def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -> None:
     words = [command(tmp_path, "--helper"), command(tmp_path, "--helper", "--body-bytes", "5")]
-    flags = ("--budget", "10m", "--within", "0.001%", "--cleanup", "echo >>done")
+    flags = ("--budget", "10m", "--margin", "0.001%", "--cleanup", "echo >>done")
     stopped = interrupted(
         [*ASSAY, "versus", *words, *QUICK, *flags], tmp_path, environment(tmp_path), "1 block"
     )
@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -
 
 
 @pytest.mark.beside
-def test_a_rival_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_path: Path) -> None:
+def test_a_candidate_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_path: Path) -> None:
     words = (command(tmp_path, "--die-after", "8"), command(tmp_path), "--name", "mortal", "--name", "sound")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--no-control")
     assert ended.returncode == 1
@@ -118,7 +118,7 @@ def test_a_rival_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_pa
     assert any(trial.measurement for trial in run.trials if trial.case == "sound")
 
 
-def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tmp_path: Path) -> None:
+def test_candidates_that_answer_differently_are_not_compared_unless_that_is_meant(tmp_path: Path) -> None:
     words = (command(tmp_path), command(tmp_path, "--body-bytes", "500"), "--name", "a", "--name", "b")
     ended = assay(tmp_path, "versus", *words, *QUICK)
     assert ended.returncode == 1
@@ -145,7 +145,9 @@ def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tm
         (("--encoding", "gzip"), "no right HTTP answer: "),
     ],
 )
-def test_a_rival_that_does_not_answer_is_one_line(tmp_path: Path, flags: tuple[str, ...], said: str) -> None:
+def test_a_candidate_that_does_not_answer_is_one_line(
+    tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
     words = (command(tmp_path, *flags), command(tmp_path), "--name", "odd", "--name", "even")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--ready-timeout", "1.5s", "--cleanup", "echo >>done")
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -183,7 +185,7 @@ def test_a_command_that_never_listens_and_a_url_where_nobody_does(tmp_path: Path
         (("./a", "./b", "--url", "127.0.0.1"), "is not a URL"),
         (("./a", "./b", "--url", "http://127.0.0.1/"), "names no port"),
         (("./a", "./b", "--url", "http://example.org:{port}/"), "runs on this machine"),
-        (("./a", "./b", "--within", "0"), "is not above zero"),
+        (("./a", "./b", "--margin", "0"), "is not above zero"),
         (("./a", "./b", "--fail-if-slower", "2x"), "--fail-if-slower: '2x' is not a share such as 5%"),
         (("./a", "./b", "./c", "--fail-if-slower", "2%"), "and 3 were given; give BASE and HEAD alone"),
         (("http://192.0.2.1/", "./b"), "neither loopback nor private"),

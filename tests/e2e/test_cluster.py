@@ -49,8 +49,8 @@ def test_two_generators_offer_one_load(cluster: Cluster, url: str) -> None:
     assert measured["completed"] + measured["failed"] == 1003
     assert [one["measurement"]["connections"]["asked"] for one in generators] == [7, 3]
     assert [one["first_worker"] for one in generators] == [0, 2]
-    books = measured["books"]
-    assert books["started"] == books["completed"] + books["failed"] + books["in_flight"]
+    requests = measured["requests"]
+    assert requests["started"] == requests["completed"] + requests["failed"] + requests["in_flight"]
     assert measured["service_time"]["count"] == sum(
         one["measurement"]["service_time"]["count"] for one in generators
     )
@@ -180,7 +180,7 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     assert whole.link.bytes_per_s
     assert whole.measurement is not None
     parts = [one.measurement for one in whole.generators]
-    assert sum(part.books.started for part in parts) == whole.measurement.books.started
+    assert sum(part.requests.started for part in parts) == whole.measurement.requests.started
     assert failed.failure is not None
     assert "ended with exit code 3" in failed.failure.reason
     assert "a fatal mistake" in failed.failure.log_tail
@@ -191,7 +191,7 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     assert looked.returncode == 1
     assert "Node 10.231.7.3" in looked.stdout
     assert "ASSAY_TOOLS is not set" in looked.stdout
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"))
     again = assay(cluster, "run", "--resume", "latest", **env)
     assert again.returncode == 2
     assert "was made on the nodes 10.231.7.3, 10.231.7.1, 10.231.7.2; a run on a cluster" in again.stderr
@@ -219,7 +219,7 @@ def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:
     """The study as it is, but shorter: built on the server node, where its servers take turns."""
     servers, checkout = ("quotes/go", "quotes/ruby-sinatra"), Settings.resolve(environ={})
     wanted = [one for name in servers for one in find_server(name, checkout).variant("fair").requires]
-    lacking = [one.told for one in check_all(wanted) if not one.fulfilled]
+    lacking = [one.sentence for one in check_all(wanted) if not one.fulfilled]
     if lacking:
         pytest.skip("; ".join(lacking))
     whole = (checkout.root / "studies" / "franklin.toml").read_text()
@@ -240,11 +240,11 @@ def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:
         assert one.measurement is not None and one.measurement.completed > 0
         assert one.contract is not None
         assert (one.contract.during_wrong, one.contract.after_wrong) == (0, 0), one.contract.examples
-        assert one.lane is not None
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+        assert one.arm is not None
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"))
 
 
-def test_rivals_are_compared_on_the_server_node(cluster: Cluster, tmp_path: Path) -> None:
+def test_candidates_are_compared_on_the_server_node(cluster: Cluster, tmp_path: Path) -> None:
     server = f"{sys.executable} -m assay.servers.null_server --host {{host}} --port {{port}}"
     words = ["versus", server, f"{server} --threads 1", "--ray", cluster.address]
     more = ["--budget", "3s", "-d", "200ms", "--warm-up", "150ms", "--no-control", "--json"]
@@ -257,7 +257,7 @@ def test_rivals_are_compared_on_the_server_node(cluster: Cluster, tmp_path: Path
         assert one["plan"]["url"].startswith("http://10.231.7.3:")
         assert len(one["generators"]) == 2
         taken = [[part["start_ns"] for part in seen["measurement"]["windows"]] for seen in one["generators"]]
-        assert taken[0] == taken[1] == [part["start_ns"] for part in one["lane"]["slices"]]
+        assert taken[0] == taken[1] == [part["start_ns"] for part in one["arm"]["slices"]]
 
 
 def test_without_ray_it_says_what_to_install() -> None:

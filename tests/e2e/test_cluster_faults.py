@@ -49,7 +49,7 @@ def test_a_driver_that_is_killed_leaves_nothing(cluster: Cluster, tmp_path: Path
     for driver in drivers(cluster, "small"):
         os.kill(driver, 9)
     begun.communicate(timeout=10)
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"), within_s=10)
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"), within_s=10)
     assert not cluster.hosts[2].processes("greeting")
 
 
@@ -82,41 +82,45 @@ def test_a_study_goes_on_after_a_lost_generator_and_a_cut_link_and_tells_of_a_fu
     assert full.failure.stage == "start"
     assert full.failure.reason.startswith("node 10.231.7.3: ")
     assert "no space left on device" in full.failure.reason
-    until(lambda: not agents(cluster) and not server.processes("keeper.py"))
+    until(lambda: not agents(cluster) and not server.processes("supervisor.py"))
 
 
 def finished(folder: Path, what: str = "trial") -> int:
-    """How many trials, or sittings, the record of the run has."""
+    """How many trials, or blocks, the record of the run has."""
     return sum(
         path.read_text().count(f'"record":"{what}"') for path in (folder / "results").glob("*/run.jsonl")
     )
 
 
-def test_a_generator_killed_in_mid_sitting_fails_it_within_ten_seconds_and_the_next_is_whole(
+def test_a_generator_killed_in_mid_block_fails_it_within_ten_seconds_and_the_next_is_whole(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    begun = studied(cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=4, woven=True))
+    begun = studied(
+        cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=4, interleaved=True)
+    )
     turns = partial(taking_turns, cluster.hosts[1])
     [victim] = until(turns)
     os.kill(victim, 9)
-    until(lambda: finished(tmp_path, "sitting") == 1, within_s=10)
+    until(lambda: finished(tmp_path, "block") == 1, within_s=10)
     assert not set(turns()) & {victim}
     _, err = begun.communicate(timeout=60)
     run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
-    lost, whole = run.sittings
+    lost, whole = run.blocks
     for one in lost.trials:
         assert one.measurement is None and "node 10.231.7.2 is lost" in str(one.failure), err
     assert all(one.measurement and len(one.generators) == 2 for one in whole.trials), err
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"))
 
 
-def test_a_driver_killed_in_mid_sitting_leaves_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    begun = studied(cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=30, woven=True))
+def test_a_driver_killed_in_mid_block_leaves_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    begun = studied(
+        cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=30, interleaved=True)
+    )
     until(lambda: taking_turns(cluster.hosts[1]))
     for driver in drivers(cluster, "small"):
         os.kill(driver, 9)
     begun.communicate(timeout=10)
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"), within_s=10)
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"), within_s=10)
     assert not cluster.hosts[2].processes("greeting")
 
 
@@ -131,7 +135,7 @@ def test_servers_of_forking_shells_end_with_a_driver_that_is_killed(cluster: Clu
     for driver in drivers(cluster, "versus"):
         os.kill(driver, 9)
     begun.communicate(timeout=10)
-    until(lambda: not agents(cluster) and not node.processes("keeper.py"), within_s=20)
+    until(lambda: not agents(cluster) and not node.processes("supervisor.py"), within_s=20)
     until(lambda: not node.processes("forked.py"), within_s=20)
 
 
@@ -148,7 +152,7 @@ def test_a_lost_server_agent_fails_its_trial_and_the_record_stands(cluster: Clus
     assert "10.231.7.3" in str(run.trials[0].failure)
     assert run.judgement is not None
     assert "G9" in {finding.code for finding in run.judgement.findings}
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"))
 
 
 def shaped(host: Host, *discipline: str) -> bool:
@@ -212,7 +216,7 @@ def test_a_server_node_that_is_killed_fails_its_trials_and_leaves_nothing(
         assert (one.failure.stage, "10.231.7.3" in one.failure.reason) == ("cluster", True), one.failure
     assert run.judgement is not None
     assert "G9" in {finding.code for finding in run.judgement.findings}
-    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("supervisor.py"))
     assert not cluster.hosts[2].processes("greeting")
 
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from made_rivals import ASSAY, PATIENCE_S, QUICK, command
+from made_candidates import ASSAY, PATIENCE_S, QUICK, command
 from made_servers import CONTRACT, write_server
 from made_studies import write
 from test_cli_load import Terminal

@@ -26,7 +26,7 @@ from assay.core.errors import EXIT_CODES, EXIT_INTERNAL
 
 pytestmark = pytest.mark.beside
 
-KEPT = Path(__file__).parents[1] / "golden" / "records" / "format-3" / "run.jsonl"
+KEPT = Path(__file__).parents[1] / "golden" / "records" / "sample" / "run.jsonl"
 PATIENCE_S = 120.0
 DRAWN = 200
 RUN = 'exec "$@"'

@@ -13,20 +13,20 @@ import hello_server
 import json_outline
 import made_studies
 import pytest
-from made_rivals import assay
+from made_candidates import assay
 
 pytestmark = pytest.mark.beside  # nothing here depends on a figure
 
 QUICK = ("-d", "150ms", "--warm-up", "0", "-t", "1", "--json")
-RATES = ("--from", "60", "--to", "100", "--budget", "1s", "--within", "60%")
-RIVALS = ("{url}/a", "{url}/b", "--no-control", "--no-weave", "--budget", "2s")
+RATES = ("--from", "60", "--to", "100", "--budget", "1s", "--resolution", "60%")
+CANDIDATES = ("{url}/a", "{url}/b", "--no-control", "--sequential", "--budget", "2s")
 SAID: dict[str, list[tuple[str, ...]]] = {
     "load": [
         ("load", "{url}", "-n", "50", "-c", "2", "--json"),
         ("load", "{url}", "-n", "50", "-c", "2", "-r", "400", "--json"),
     ],
     "capacity": [("capacity", "{url}", "--slo", "mean<10s,errors<50%", *RATES, *QUICK)],
-    "versus": [("versus", *RIVALS, "-c", "2", *QUICK)],
+    "versus": [("versus", *CANDIDATES, "-c", "2", *QUICK)],
     "run": [("run", "small", "--no-control", "--json")],
     "bombardier": [("bombardier", "-o", "json", "-p", "result", "-c", "2", "-n", "50", "{url}")],
 }

@@ -14,7 +14,7 @@ from rich.console import Console
 from assay import runner as trial
 from assay import store
 from assay.engine import driver
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.plan import Closed, LoadPlan, Open
 from assay.model.run import Run
 from assay.model.trial import Trial
@@ -87,8 +87,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[LoadPlan]:
     return seen
 
 
-def write(folder: Path, *, woven: bool, blocks: int = 1) -> None:
-    made_studies.write(folder, ["right", "slow"], blocks=blocks, connections=2, woven=woven)
+def write(folder: Path, *, interleaved: bool, blocks: int = 1) -> None:
+    made_studies.write(folder, ["right", "slow"], blocks=blocks, connections=2, interleaved=interleaved)
     with (folder / "studies" / "small.toml").open("a") as file:
         file.write("latency = true\n")
 
@@ -106,7 +106,7 @@ def pids_by_server(trials: Iterable[Trial]) -> dict[str, set[int]]:
 
 
 def test_each_is_warmed_by_its_closed_loop(tmp_path: Path, started: list[LoadPlan]) -> None:
-    write(tmp_path, woven=False)
+    write(tmp_path, interleaved=False)
     later = later_of(made_studies.run(tmp_path))
     loads = [plan.load for plan in started[-2 * len(later) :]]
     assert len(later) == 2 * 5 and all(trial.warm_up is not None for trial in later)
@@ -115,65 +115,65 @@ def test_each_is_warmed_by_its_closed_loop(tmp_path: Path, started: list[LoadPla
     assert all(len(pids) == 5 for pids in pids_by_server(later).values())
 
 
-def test_after_a_sitting_its_servers_are_asked_as_they_stand(tmp_path: Path, started: list[LoadPlan]) -> None:
-    write(tmp_path, woven=True, blocks=2)
+def test_after_a_block_its_servers_are_asked_as_they_stand(tmp_path: Path, started: list[LoadPlan]) -> None:
+    write(tmp_path, interleaved=True, blocks=2)
     run = made_studies.run(tmp_path)
     later = later_of(run)
     assert len(later) == 2 * 2 * 5
     assert [plan.load for plan in started[-len(later) :]] == [trial.plan.load for trial in later]
-    for sitting in run.sittings:
-        of_block = [trial for trial in later if trial.block == sitting.block]
-        assert pids_by_server(of_block) == pids_by_server(sitting.trials)
-        warm = {trial.case: trial.warm_up for trial in sitting.trials}
+    for block in run.blocks:
+        of_block = [trial for trial in later if trial.block == block.block]
+        assert pids_by_server(of_block) == pids_by_server(block.trials)
+        warm = {trial.case: trial.warm_up for trial in block.trials}
         assert all(trial.warm_up == warm[trial.case.partition("@")[0]] for trial in of_block)
     assert all(len(pids) == 2 for pids in pids_by_server(later).values())
     assert psutil.Process().children(recursive=True) == []
 
 
-def test_what_follows_a_sitting_is_gone_on_with_on_servers_that_are_warmed_anew(
+def test_what_follows_a_block_is_gone_on_with_on_servers_that_are_warmed_anew(
     tmp_path: Path, started: list[LoadPlan]
 ) -> None:
-    write(tmp_path, woven=True)
+    write(tmp_path, interleaved=True)
     whole = made_studies.run(tmp_path)
     file = store.find(tmp_path / "results", "latest")
     lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join(lines[:3]))  # the header, the sitting, a trial that followed it
+    file.write_text("".join(lines[:3]))  # the header, the block, a trial that followed it
     started.clear()
     again = made_studies.go_on(tmp_path)
     assert [trial.case for trial in again.trials] == [trial.case for trial in whole.trials]
     later = later_of(again)[1:]
     closed = [plan for plan in started if isinstance(plan.load, Closed)]
     assert len(later) == 9 and len(closed) == 2
-    sat, anew = pids_by_server(again.sittings[0].trials), pids_by_server(later)
+    sat, anew = pids_by_server(again.blocks[0].trials), pids_by_server(later)
     assert all(len(pids) == 1 for pids in anew.values())
     assert all(sat[server].isdisjoint(pids) for server, pids in anew.items())
 
 
 class KillsWhatRests(trial.Silent):
-    """Kills a server of the sitting that has just ended, and waits until its keeper has gone, too."""
+    """Kills a server of the block that has just ended, and waits until its supervisor has gone, too."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def sitting_finished(self, sitting: Sitting) -> None:
-        server = next(one.server for one in sitting.trials if one.case.endswith("right"))
+    def block_finished(self, block: Block) -> None:
+        server = next(one.server for one in block.trials if one.case.endswith("right"))
         assert server is not None
         rests = psutil.Process(server.pid)
-        keeper = rests.parent()
-        assert keeper is not None
-        keeper.kill()
-        keeper.wait()
+        supervisor = rests.parent()
+        assert supervisor is not None
+        supervisor.kill()
+        supervisor.wait()
 
     def note(self, text: str) -> None:
         self.told.append(text)
 
 
 def test_a_server_that_ended_while_it_rested_is_started_again(tmp_path: Path) -> None:
-    write(tmp_path, woven=True)
+    write(tmp_path, interleaved=True)
     run = made_studies.run(tmp_path, kills := KillsWhatRests())
     later = later_of(run)
     assert all(trial.measurement is not None for trial in later)
-    sat, anew = pids_by_server(run.sittings[0].trials), pids_by_server(later)
+    sat, anew = pids_by_server(run.blocks[0].trials), pids_by_server(later)
     assert sat["greeting/slow"] == anew["greeting/slow"]
     assert len(anew["greeting/right"]) == 1 and sat["greeting/right"].isdisjoint(anew["greeting/right"])
     assert "greeting/right: its server ended while it rested, and is started again" in kills.told

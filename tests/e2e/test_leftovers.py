@@ -30,7 +30,7 @@ command = sys.argv[2:] or ["sleep", "1000"]
 path = {"PATH": "/usr/bin:/bin"}
 order = Order(command=command, env=path, cwd=made, log=Path(sys.argv[1]), cpus=(), grace_s=1)
 kept = Kept(order)
-print(made.parent, kept.keeper_pid, kept.tree()[0].pid, flush=True)
+print(made.parent, kept.supervisor_pid, kept.tree()[0].pid, flush=True)
 sys.stdin.read()
 """
 
@@ -49,7 +49,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def harness(
     log: Path, *command: str
 ) -> Iterator[tuple[subprocess.Popen[str], Path, psutil.Process, psutil.Process]]:
-    """A process with a temporary folder and a program under a keeper."""
+    """A process with a temporary folder and a program under a supervisor."""
     with subprocess.Popen(
         [sys.executable, "-c", HARNESS, str(log), *command],
         stdin=subprocess.PIPE,
@@ -57,9 +57,9 @@ def harness(
         text=True,
     ) as running:
         assert running.stdout is not None
-        folder, keeper, program = running.stdout.readline().split()
+        folder, supervisor, program = running.stdout.readline().split()
         try:
-            yield running, Path(folder), psutil.Process(int(keeper)), psutil.Process(int(program))
+            yield running, Path(folder), psutil.Process(int(supervisor)), psutil.Process(int(program))
         finally:
             running.kill()
 
@@ -74,38 +74,38 @@ def wait_for_the_end(*processes: psutil.Process) -> None:
 def test_the_folder_of_a_killed_run_is_swept_and_that_of_a_living_one_kept(
     tmp_path: Path, temporary: Path
 ) -> None:
-    with harness(tmp_path / "log") as (running, folder, keeper, program):
+    with harness(tmp_path / "log") as (running, folder, supervisor, program):
         leftovers.sweep()
         assert (folder / "redis").parent.is_dir() and program.is_running()
         assert list(temporary.iterdir()) == [folder]
         running.kill()
         running.wait()
-        wait_for_the_end(keeper, program)
+        wait_for_the_end(supervisor, program)
         assert folder.is_dir()  # nobody was left to remove it
         leftovers.sweep()
     assert list(temporary.iterdir()) == []
 
 
-def test_a_stopped_keeper_that_outlived_its_run_is_ended_with_its_program(
+def test_a_stopped_supervisor_that_outlived_its_run_is_ended_with_its_program(
     tmp_path: Path, temporary: Path
 ) -> None:
-    with harness(tmp_path / "log") as (running, _, keeper, program):
-        keeper.suspend()
+    with harness(tmp_path / "log") as (running, _, supervisor, program):
+        supervisor.suspend()
         running.kill()
         running.wait()
-        assert keeper.is_running() and program.is_running()
+        assert supervisor.is_running() and program.is_running()
         leftovers.sweep()
-        assert not leftovers.is_alive(keeper)
+        assert not leftovers.is_alive(supervisor)
         wait_for_the_end(program)
     assert list(temporary.iterdir()) == []
 
 
 def test_a_run_that_ends_in_order_leaves_nothing(tmp_path: Path, temporary: Path) -> None:
-    with harness(tmp_path / "log") as (running, _, keeper, program):
+    with harness(tmp_path / "log") as (running, _, supervisor, program):
         assert running.stdin is not None
         running.stdin.close()
         assert running.wait() == 0
-        wait_for_the_end(keeper, program)
+        wait_for_the_end(supervisor, program)
     assert list(temporary.iterdir()) == []
 
 
@@ -146,11 +146,14 @@ FORKING = {
     "one that ignores TERM": "trap '' TERM; sleep 1000 & sleep 1000 & wait",
 }
 KILLED = {
-    "the harness": lambda harness, guards, keeper: [harness],
-    "the harness after its children": lambda harness, guards, keeper: [*guards, harness],  # as Ray does it
-    "the keeper": lambda harness, guards, keeper: [keeper],
-    "the harness after the keeper": lambda harness, guards, keeper: [keeper, harness],
-    "the keeper after its guard": lambda harness, guards, keeper: [harness, *guards],
+    "the harness": lambda harness, guards, supervisor: [harness],
+    "the harness after its children": lambda harness, guards, supervisor: [
+        *guards,
+        harness,
+    ],  # as Ray does it
+    "the supervisor": lambda harness, guards, supervisor: [supervisor],
+    "the harness after the supervisor": lambda harness, guards, supervisor: [supervisor, harness],
+    "the supervisor after its guard": lambda harness, guards, supervisor: [harness, *guards],
 }
 
 
@@ -159,12 +162,12 @@ KILLED = {
 def test_whoever_is_killed_first_no_program_outlives_its_harness(
     tmp_path: Path, program: str, killed: str
 ) -> None:
-    with harness(tmp_path / "log", "sh", "-c", FORKING[program]) as (running, _, keeper, shell):
+    with harness(tmp_path / "log", "sh", "-c", FORKING[program]) as (running, _, supervisor, shell):
         deadline = time.monotonic() + 30
         while len(below := shell.children(recursive=True)) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         guards = psutil.Process(running.pid).children()
-        for process in KILLED[killed](psutil.Process(running.pid), guards, keeper):
+        for process in KILLED[killed](psutil.Process(running.pid), guards, supervisor):
             process.kill()
-        wait_for_the_end(*below, shell, keeper)
+        wait_for_the_end(*below, shell, supervisor)

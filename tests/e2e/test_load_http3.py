@@ -1,4 +1,5 @@
-"""HTTP/3 as a person asks for it, of the null server: loads, contests, searches, studies, `assay h2load`."""
+"""HTTP/3 as a person asks for it, of the null server: loads, comparisons, searches, studies, `assay
+h2load`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 import made_studies
 import pytest
 from loading import Load
-from made_rivals import QUICK, assay
+from made_candidates import QUICK, assay
 
 from assay import store
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.beside
 
 NULL = (sys.executable, "-m", "assay.servers.null_server", "--http3", "--body", "hello\n")
 COMMAND = shlex.join(NULL)
-"""As a rival: its port is in its environment."""
+"""As a candidate: its port is in its environment."""
 AT = ("--url", "https://127.0.0.1:{port}/", "--http3", "--insecure")
 
 
@@ -68,7 +69,7 @@ def test_where_nobody_speaks_it_the_load_ends_in_a_line(tmp_path: Path) -> None:
     assert "--http3 needs an https URL" in refused.stderr
 
 
-def test_rivals_are_started_asked_and_compared_over_http3(tmp_path: Path) -> None:
+def test_candidates_are_started_asked_and_compared_over_http3(tmp_path: Path) -> None:
     slow = f"{COMMAND} --cost-ns 2000000"
     names = ("--name", "slow", "--name", "fast", "--no-control", "--budget", "20s", "--seed", "4")
     ended = assay(tmp_path, "versus", slow, COMMAND, *names, *QUICK, *AT, "--streams", "3")
@@ -85,9 +86,9 @@ def test_they_take_turns_over_http3(tmp_path: Path) -> None:
     ended = assay(tmp_path, "versus", COMMAND, f"{COMMAND} --cost-ns 1", *words, *AT, "--no-control")
     assert ended.returncode in (0, 1), ended.stderr
     run = store.load(store.find(tmp_path / "results", "latest"))
-    lanes = [trial for trial in run.trials if trial.lane is not None]
-    assert lanes and all(trial.failure is None for trial in run.trials)
-    assert all(one.measurement and set(one.measurement.http_versions) == {"3"} for one in lanes)
+    arms = [trial for trial in run.trials if trial.arm is not None]
+    assert arms and all(trial.failure is None for trial in run.trials)
+    assert all(one.measurement and set(one.measurement.http_versions) == {"3"} for one in arms)
 
 
 def test_a_search_asks_over_http3(tmp_path: Path) -> None:

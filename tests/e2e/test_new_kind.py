@@ -14,18 +14,18 @@ from typing import Any
 import made_servers
 import msgspec
 import pytest
-from made_rivals import command
+from made_candidates import command
 from rich.console import Console
 
 from assay import runner as trial
 from assay import store
-from assay.model.design import Design, Rival, RivalsDesign, Terms, WarmUp
+from assay.model.design import Candidate, CandidatesDesign, Design, Terms, WarmUp
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.run import Header, Judgement, Run, TrialDone
 from assay.plan.next import NEXT, Due, Slot, next_trial
 from assay.plan.words.case import cores_for, drafted, resolve
 from assay.report import markdown, run_live, terminal
-from assay.report.live_words import LiveWords, Seen
+from assay.report.live_words import LiveWords, RunProgress
 from assay.report.model import answer
 from assay.report.model.values import Answer
 from assay.report.run_live import RunView
@@ -36,7 +36,7 @@ from assay.verdict import judge
 # --- the design ---------------------------------------------------------------------------
 
 
-class SoakDesign(RivalsDesign, frozen=True, kw_only=True, tag="soak", tag_field="kind"):
+class SoakDesign(CandidatesDesign, frozen=True, kw_only=True, tag="soak", tag_field="kind"):
     """Does the server become slower? The same load, so many `times`."""
 
     times: int
@@ -57,13 +57,15 @@ def next_of_soak(run: Run) -> Due | None:
 def sentences(run: Run) -> Answer:
     """How the last trial compares with the first."""
     rates = [rate_per_s(one.measurement) for one in run.trials if one.measurement]
-    return Answer(said=(f"soaked {len(rates)} times: the last is {rates[-1] / rates[0]:.1f} of the first",))
+    return Answer(
+        headline=(f"soaked {len(rates)} times: the last is {rates[-1] / rates[0]:.1f} of the first",)
+    )
 
 
 class SoakWords(LiveWords):
     """A line a trial."""
 
-    def ended(self, seen: Seen) -> str:
+    def ended(self, seen: RunProgress) -> str:
         """Which time it was."""
         return f"soaked once more ({len(seen.run.trials)})"
 
@@ -91,7 +93,7 @@ def soak(folder: Path, times: int = 3) -> SoakDesign:
     plan = LoadPlan(url="http://127.0.0.1/", load=Closed(connections=2), stop=StopAfter(ns=150_000_000))
     design = SoakDesign(
         title="Soaked",
-        rivals=(Rival(name="server", command=command(folder)),),
+        candidates=(Candidate(name="server", command=command(folder)),),
         terms=Terms(url="http://127.0.0.1:{port}/", folder=str(folder), ready_timeout_s=20),
         budget_ns=0,
         times=times,
@@ -101,7 +103,7 @@ def soak(folder: Path, times: int = 3) -> SoakDesign:
 
 def test_it_is_run_stored_read_judged_and_told_like_any_other(tmp_path: Path) -> None:
     settings, design, said = made_servers.settings(tmp_path), soak(tmp_path), list[str]()
-    resolved = resolve("soak", design, cores_for(design.rivals))
+    resolved = resolve("soak", design, cores_for(design.candidates))
     with trial.machine_lock(settings):
         run = trial.begin(resolved, settings, RunView(said.append, judge), command=["test"])
     assert [one.failure for one in run.trials] == [None] * 3
@@ -122,7 +124,7 @@ def test_it_is_gone_on_with_where_it_was_cut_off(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     settings, design = made_servers.settings(tmp_path), soak(tmp_path)
-    resolved = resolve("soak", design, cores_for(design.rivals))
+    resolved = resolve("soak", design, cores_for(design.candidates))
     with pytest.raises(trial.Interrupted, match="interrupted after 1 trial"):
         trial.begin(resolved, settings, AfterOne(), command=["test"])
     with trial.resume(store.find(settings.results, "latest"), settings) as resumed:

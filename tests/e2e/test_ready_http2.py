@@ -8,7 +8,7 @@ from pathlib import Path
 import made_http2
 import made_studies
 import pytest
-from made_rivals import QUICK, assay
+from made_candidates import QUICK, assay
 
 from assay import store
 from assay.model.run import Run
@@ -20,7 +20,7 @@ SLOW = "DELAY_S=0.01 "
 
 
 def versus(folder: Path, slow: str, fast: str, *words: str) -> tuple[str, Run]:
-    """What a contest of the two tells, and its record."""
+    """What a comparison of the two tells, and its record."""
     names = ("--name", "slow", "--name", "fast", "--no-control", "--budget", "20s", "--seed", "4")
     ended = assay(folder, "versus", slow, fast, *names, *QUICK, *words)
     assert ended.returncode in (0, 1), ended.stderr  # 1: a busy machine

@@ -34,7 +34,7 @@ for line in sys.stdin:
 """For each line that it reads so many children, one after the other, of 50 ms each; what all have used."""
 
 TICKS_NS = 20_000_000
-"""By so much books in ticks of user and system time may be off."""
+"""By so much accounting in ticks of user and system time may be off."""
 
 Workers = Sequence[subprocess.Popen[str]]
 

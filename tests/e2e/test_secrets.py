@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from interrupting import interrupted
-from made_rivals import ASSAY, PATIENCE_S, QUICK, command, environment, left_of
+from made_candidates import ASSAY, PATIENCE_S, QUICK, command, environment, left_of
 from wire import recording
 
 from assay.cli.main import main
@@ -167,19 +167,19 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_
 
 
 @pytest.fixture(scope="module")
-def contests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+def comparisons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
     """`assay versus` and `capacity` of commands and URLs that hold secrets."""
-    told = Told(tmp_path_factory.mktemp("contests"))
+    told = Told(tmp_path_factory.mktemp("comparisons"))
     outside = tmp_path_factory.mktemp("outside")
-    (outside / "rival.py").write_text(PROGRAM)
-    server = f"{sys.executable} {outside}/rival.py {{port}}"
+    (outside / "candidate.py").write_text(PROGRAM)
+    server = f"{sys.executable} {outside}/candidate.py {{port}}"
     before, after = ([text.format(secret(kind)) for kind, text in of.items()] for of in (BEFORE, AFTER))
     around = [text.format(secret(kind), command=server) for kind, text in AROUND.items()]
     given = [" ".join((*before, server, *after)), *around]
     asked = [word.format(secret(kind)) for kind, words in ASKED.items() for word in words]
     hooks = [word for one in ("setup", "prepare", "cleanup")
              for word in (f"--{one}", f"HOOK={secret(one)} sh -c 'echo $HOOK >>{outside}/got'")]  # fmt: skip
-    short = ("--no-control", "--no-weave", "--budget", "1500ms", *TINY)
+    short = ("--no-control", "--sequential", "--budget", "1500ms", *TINY)
     names = ("--name", "a", "--name", "b", "--name", "c")
     told.assay("versus", *given, *names, *hooks, *asked, *short, *FORMS)
     told.assay("report", "latest")
@@ -217,7 +217,7 @@ LOAD_KINDS = (
     "file-json",
     "file-body",
 )
-CONTEST_KINDS = (
+COMPARISON_KINDS = (
     *COMMANDS, *ASKED, "setup", "prepare", "cleanup",
     "url-sig", "versus-user", "capacity-bearer", "last-words",
 )  # fmt: skip
@@ -234,13 +234,13 @@ def test_a_load_leaves_no_secret(loads: Told, kind: str) -> None:
     assert found_in(loads, kind) == []
 
 
-@pytest.mark.parametrize("kind", CONTEST_KINDS)
-def test_a_contest_or_a_search_leaves_no_secret(contests: Told, kind: str) -> None:
-    assert found_in(contests, kind) == []
+@pytest.mark.parametrize("kind", COMPARISON_KINDS)
+def test_a_comparison_or_a_search_leaves_no_secret(comparisons: Told, kind: str) -> None:
+    assert found_in(comparisons, kind) == []
 
 
-def test_records_and_logs_are_their_users_alone(loads: Told, contests: Told) -> None:
-    for told in (loads, contests):
+def test_records_and_logs_are_their_users_alone(loads: Told, comparisons: Told) -> None:
+    for told in (loads, comparisons):
         records = [*(told.folder / "results").glob("*/run.jsonl"), *(told.folder / "results").glob("*/logs")]
         assert records
         assert [
@@ -250,7 +250,7 @@ def test_records_and_logs_are_their_users_alone(loads: Told, contests: Told) -> 
 
 def test_a_resumed_run_asks_for_its_secret_and_takes_it(tmp_path: Path) -> None:
     words = [f"PASSWORD=hunter-two {command(tmp_path)}", command(tmp_path), "--name", "a", "--name", "b"]
-    flags = ("-u", "me:hunter-three", *QUICK, "--budget", "8s", "--within", "0.001%", "--no-control")
+    flags = ("-u", "me:hunter-three", *QUICK, "--budget", "8s", "--margin", "0.001%", "--no-control")
     env = environment(tmp_path) | {"XDG_STATE_HOME": str(tmp_path / "state")}
     stopped = interrupted([*ASSAY, "versus", *words, *flags], tmp_path, env, "1 block")
     assert stopped.returncode == 130, stopped.stderr

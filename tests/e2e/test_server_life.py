@@ -255,7 +255,7 @@ from assay.servers.server import start
 folder = Path(sys.argv[1])
 prepared, contract = made(folder, "leaves a child", more=f'"{folder}/child"')
 running = start(prepared, contract, contract.file.routes[0], cpus=(), log=folder / "log")
-print(running.port, running.kept.keeper_pid, *[p.pid for p in running.kept.tree()], flush=True)
+print(running.port, running.kept.supervisor_pid, *[p.pid for p in running.kept.tree()], flush=True)
 time.sleep(600)
 """
 
@@ -272,25 +272,25 @@ def test_no_process_outlives_the_harness(tmp_path: Path, how: signal.Signals) ->
     with harness:
         port, *pids = (int(word) for word in harness.stdout.readline().split())
         processes = [psutil.Process(pid) for pid in pids]
-        assert len(processes) >= 3  # keeper, server and the detached child
+        assert len(processes) >= 3  # supervisor, server and the detached child
         harness.send_signal(how)
         harness.wait(60)
     wait_until(lambda: not any(process.is_running() for process in processes))
     assert not listens(port)
 
 
-def test_the_program_dies_with_a_keeper_that_is_killed(tmp_path: Path) -> None:
+def test_the_program_dies_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     with started(tmp_path) as running:
         server = psutil.Process(running.kept.pid)
-        os.kill(running.kept.keeper_pid, signal.SIGKILL)
+        os.kill(running.kept.supervisor_pid, signal.SIGKILL)
         wait_until(lambda: not server.is_running())
         assert running.died() is not None
 
 
-def test_the_children_of_the_program_die_too_once_their_keeper_was_killed(tmp_path: Path) -> None:
+def test_the_children_of_the_program_die_too_once_their_supervisor_was_killed(tmp_path: Path) -> None:
     with started(tmp_path, "has a child", more=f'"{tmp_path}/child"') as running:
         child = psutil.Process(int((tmp_path / "child").read_text()))
-        os.kill(running.kept.keeper_pid, signal.SIGKILL)
+        os.kill(running.kept.supervisor_pid, signal.SIGKILL)
         wait_until(lambda: not child.is_running())
         assert running.died() is not None
 

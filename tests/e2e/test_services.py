@@ -29,7 +29,7 @@ Told = TypeVar("Told")
 
 
 def lacking(name: str) -> str:
-    return "; ".join(one.told for one in check_all(requirements(name)) if not one.fulfilled)
+    return "; ".join(one.sentence for one in check_all(requirements(name)) if not one.fulfilled)
 
 
 def contract(folder: Path) -> Contract:
@@ -106,7 +106,7 @@ def test_a_private_postgres_holds_the_contracts_data(tmp_path: Path) -> None:
         cores = of_living(tree, psutil.Process.cpu_affinity)
         assert cores and all(each == list(SPLIT.server) for each in cores)
         used_ns = {name: ns - begin_ns[name] for name, ns in made.cpu_ns().items()}
-        (seen,) = made.used(made.seen(), used_ns, 10**9)
+        (seen,) = made.used(made.observed(), used_ns, 10**9)
         assert seen.name == "postgres"
         assert seen.version.startswith("PostgreSQL 1")
         assert seen.memory_bytes > 1_000_000 and seen.pages_shared_out
@@ -159,7 +159,7 @@ def test_a_service_tells_the_memory_of_each_trial(tmp_path: Path) -> None:
 
 
 def memory_of_a_trial(made: Services) -> int:
-    (seen,) = made.seen()
+    (seen,) = made.observed()
     return seen.memory_bytes
 
 
@@ -235,7 +235,7 @@ made = services(Path(sys.argv[1]), "postgres")
 made.ensure()
 (one,) = made.running.values()
 data = one.kept.order.remove
-print(data, one.kept.keeper_pid, *[p.pid for p in one.kept.tree()], flush=True)
+print(data, one.kept.supervisor_pid, *[p.pid for p in one.kept.tree()], flush=True)
 time.sleep(600)
 """
 
@@ -249,7 +249,7 @@ def test_nothing_of_a_service_outlives_a_killed_harness(tmp_path: Path) -> None:
             assert harness.stdout is not None
             data, *pids = harness.stdout.readline().split()
             processes = living(map(int, pids))
-            assert len(processes) > 1  # the keeper, and what it keeps
+            assert len(processes) > 1  # the supervisor, and what it keeps
             assert Path(data).is_dir()
         finally:
             harness.kill()

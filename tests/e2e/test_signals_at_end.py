@@ -17,16 +17,16 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import made_rivals
+import made_candidates
 import pytest
-from made_rivals import ASSAY, PATIENCE_S, QUICK, assay, environment
+from made_candidates import ASSAY, PATIENCE_S, QUICK, assay, environment
 
 CLEANUP = "echo begun > begun; read word < go-on"
 NOTED = "one more signal gives up"
 
 
 def versus(folder: Path) -> tuple[str, ...]:
-    server = made_rivals.command(folder)
+    server = made_candidates.command(folder)
     return ("versus", server, server, "--name", "a", "--name", "b", "--budget", "2s", "--no-control", *QUICK)
 
 
@@ -93,13 +93,13 @@ def test_signals_that_end_even_the_end_leave_the_way_to_go_on(tmp_path: Path, ho
             process.send_signal(number)
         _, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, "Traceback" in said + err) == (130, False), said + err
-    assert made_rivals.left_of(tmp_path) == []
+    assert made_candidates.left_of(tmp_path) == []
     assert goes_on(tmp_path, err).returncode in (0, 1)
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    command = shlex.split(made_rivals.command(tmp_path))
+    command = shlex.split(made_candidates.command(tmp_path))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         yield f"http://127.0.0.1:{server.stdout.readline().split()[-1]}/"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-import held
+import memory_held
 import psutil
 import pytest
 
@@ -36,7 +36,7 @@ def load(http: str, plan: Mapping[str, object], *counts: int) -> tuple[list[int]
             assert listening is not None
             scheme = "http" if http == "2" else "https"
             spoken = {"url": f"{scheme}:{listening[0]}", "http": http, "tls": {"insecure": True}}
-            words = held.command({**spoken, "timeout_ns": 60_000_000_000, **plan}, counts)
+            words = memory_held.command({**spoken, "timeout_ns": 60_000_000_000, **plan}, counts)
             told = subprocess.run(words, capture_output=True, text=True, timeout=1800, check=False)
         finally:
             server.kill()
@@ -52,8 +52,8 @@ def test_a_connection_that_rests_takes_little(http: str, connections: int) -> No
     if limit < connections + 500:
         pytest.skip(f"only {limit} descriptors")
     few = 500
-    (at_few,), _ = load(http, held.resting(few), few)
-    (at_many,), _ = load(http, held.resting(connections), connections)
+    (at_few,), _ = load(http, memory_held.resting(few), few)
+    (at_many,), _ = load(http, memory_held.resting(connections), connections)
     each = (at_many - at_few) / (connections - few)
     print(f"{each:.0f} bytes a connection")
     assert each <= MOST_BYTES_A_CONNECTION
@@ -62,7 +62,7 @@ def test_a_connection_that_rests_takes_little(http: str, connections: int) -> No
 @pytest.mark.parametrize("http", ["2", "3"])
 @pytest.mark.parametrize("request_of", [{}, {"target": "/{counter}", "templated": True}])
 def test_memory_is_flat_over_ten_million_requests(http: str, request_of: dict[str, object]) -> None:
-    plan = {**held.busy(MANY + FEW), "requests": [request_of]}
+    plan = {**memory_held.busy(MANY + FEW), "requests": [request_of]}
     (early, late), completed = load(http, plan, FEW, MANY)
     assert completed >= MANY
     print(f"{early / 1e6:.2f} MB, then {late / 1e6:.2f} MB")

@@ -65,7 +65,7 @@ def lacking(short: Short) -> str:
     specs = [find_server(server, CHECKOUT).variant("fair") for server in short.servers]
     wanted = [one for spec in specs for one in spec.requires]
     checked = check_all([*wanted, *requirements_of_all(specs)])
-    return "; ".join(one.told for one in checked if not one.fulfilled)
+    return "; ".join(one.sentence for one in checked if not one.fulfilled)
 
 
 def run(path: Path, folder: Path, servers: tuple[str, ...]) -> tuple[subprocess.CompletedProcess[str], Run]:

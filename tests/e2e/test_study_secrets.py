@@ -109,7 +109,7 @@ routes = ["hello", "json"]
 [profiles.fair]
 blocks = 1
 control_blocks = 0
-woven = false
+interleaved = false
 [[profiles.fair.loads]]
 connections = 1
 threads = 1

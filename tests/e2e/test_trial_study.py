@@ -26,7 +26,7 @@ from assay.model.trial import Failure, Phase, Trial
 from assay.plan.next import Slot
 from assay.plan.next.study import slots_of
 from assay.runner import CutShort, Interrupted, Silent
-from assay.store.lines import Place, seal
+from assay.store.lines import LinePlace, seal
 from assay.verdict import see_run
 
 pytestmark = pytest.mark.beside
@@ -362,7 +362,7 @@ def test_a_run_is_not_gone_on_with_where_it_would_not_be_the_same(tmp_path: Path
     header = store.load(path).header
     elsewhere = msgspec.structs.replace(header.environment, machine_id="another", hostname="other")
     moved = msgspec.structs.replace(header, environment=elsewhere)
-    path.write_bytes(seal(moved, Place(moved.run_id, 1)) + kept[kept.index(b"\n") + 1 :])
+    path.write_bytes(seal(moved, LinePlace(moved.run_id, 1)) + kept[kept.index(b"\n") + 1 :])
     with pytest.raises(InputError, match=r"is of another machine \(other\)"):
         made_studies.go_on(tmp_path)
     path.write_bytes(kept)

@@ -111,7 +111,7 @@ def test_it_loads_a_server(installed: Installed) -> None:
 
 def test_it_compares_two_servers(installed: Installed) -> None:
     with serving(installed) as one, serving(installed) as other:
-        brief = ("-d", "100ms", "--warm-up", "0", "--budget", "20s", "--within", "50%", "--no-control")
+        brief = ("-d", "100ms", "--warm-up", "0", "--budget", "20s", "--margin", "50%", "--no-control")
         told = installed.run("assay", "versus", one, other, *brief, code=None)
     assert "it ends after 20 s of load at the latest" in told
     assert "versus, " in told and "throughput" in told

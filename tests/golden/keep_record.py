@@ -1,7 +1,4 @@
-"""Write the kept record of the present format: `python tests/golden/keep_record.py`.
-
-Until a format is released its record may be made anew; from then on it is never changed.
-"""
+"""Write the kept record of the sample run in the present format: `python tests/golden/keep_record.py`."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ def main() -> None:
     first = [TrialDone(trial=trial) for trial in made.trials if trial.block == 0]
     assert made.judgement is not None
     judgement = msgspec.structs.replace(made.judgement, trials=len(first))
-    path = HERE / "records" / f"format-{FORMAT}" / "run.jsonl"
+    path = HERE / "records" / "sample" / "run.jsonl"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(sample_run.sealed(header.run_id, [header, *first, judgement]))
 

@@ -73,7 +73,7 @@ def test_the_list_is_newest_first_and_fits_80_columns(tmp_path: Path, capsys: Ca
 
 def told_by_report(run: Run) -> str:
     """All that the report's own sentences answer."""
-    return " ".join(report_of(verdict.judged(run)).answer.said)
+    return " ".join(report_of(verdict.judged(run)).answer.headline)
 
 
 def begins(shown: str, whole: str) -> bool:
@@ -354,9 +354,9 @@ def test_links_and_pipes_in_the_place_of_the_index_are_not_followed(tmp_path: Pa
     """A folder of runs that others may write into: what lies there must lead nowhere."""
     results, other = tmp_path / "results", tmp_path / "other"
     stored(run_of_day(0), results)
-    for planted in ("link", "pipe"):
+    for injected in ("link", "pipe"):
         (results / NAME).unlink(missing_ok=True)
-        if planted == "link":
+        if injected == "link":
             other.write_text("mine")
             (results / NAME).symlink_to(other)
             for name in (str(threading.get_native_id()), "new", "tmp"):

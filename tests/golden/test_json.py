@@ -22,7 +22,7 @@ from assay.verdict import judge_load
 
 HERE = Path(__file__).parent
 RECORDS = HERE / "records"
-KINDS = ("format-1", "format-1-capacity", "format-1-franklin", "format-1-versus", "format-2", "format-3")
+KINDS = ("sample", "capacity", "franklin", "versus")
 SAMPLES = HERE.parent / "audit" / "samples"
 OTHER_FORMS = {"load-figures", "report-bmf", "audit-sarif", "schema", "bombardier"}
 """Golden files of JSON that is not had by `--json`."""
@@ -32,7 +32,7 @@ STORED: dict[str, list[tuple[str, ...]]] = {
     "report-bmf": [("report", "{records}/" + kind, "--bmf", "-") for kind in KINDS],
     "judge": [("judge", "{records}/" + kind, "--dry-run", "--json") for kind in KINDS],
     "compare": [
-        ("compare", "{records}/format-1-franklin", "{records}/format-3", "--json"),
+        ("compare", "{records}/franklin", "{records}/sample", "--json"),
         ("compare", "{sample}:quotes/java-vertx", "{sample}:quotes/go", "--json"),
     ],
     "history": [

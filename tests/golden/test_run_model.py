@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from test_run_output import rendered
 
 from assay import store
-from assay.model.design import ContestDesign, LoadDesign, Rival
+from assay.model.design import Candidate, ComparisonDesign, LoadDesign
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import WarmUpSeen
@@ -23,7 +23,7 @@ from assay.report import comparison, html, markdown, terminal
 from assay.report.model.findings import effect_words, groups
 from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
-from assay.report.model.values import Cell, Column, Line, Report, Table, table
+from assay.report.model.values import Cell, Column, Report, Table, TableLine, table
 from assay.report.tables import Folded
 from assay.verdict import RULES, Effects
 from assay.verdict.rule import Hit
@@ -37,11 +37,11 @@ def kept(name: str) -> Run:
     return store.load(RECORDS / name / "run.jsonl")
 
 
-RUNS = ("sample", "format-1-capacity", "format-1-versus", "format-1-franklin", "format-2")
+RUNS = ("sample", "capacity", "versus", "franklin", "kept")
 
 
 def the_run(name: str) -> Run:
-    return sample_run.run() if name == "sample" else kept(name)
+    return sample_run.run() if name == "sample" else kept("sample" if name == "kept" else name)
 
 
 def as_terminal(run: Run) -> str:
@@ -59,11 +59,11 @@ def as_html(run: Run) -> str:
 
 def told(report: Report) -> Iterator[str]:
     """Every text of the report that all forms show."""
-    yield from (*report.answer.sentences, report.answer.standing)
+    yield from (*report.answer.sentences, report.answer.state)
     for one in (*report.results, *report.tables, *filter(None, (report.claims,))):
         yield from (cell.text for line in one.lines for cell in line.cells)
     for group in report.findings:
-        yield from (group.title, *(seen.subject for seen in group.seen[:3]))
+        yield from (group.title, *(seen.subject for seen in group.subjects[:3]))
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -88,17 +88,17 @@ def test_new_findings_write_their_figures_as_tables_do() -> None:
     """A rule's sentence beside a table: never 84,766/s beside 84.8 k/s."""
     from assay.verdict import judge
 
-    run = kept("format-1-franklin")
+    run = kept("franklin")
     told_anew = as_markdown(msgspec.structs.replace(run, judgement=judge(run, 0)))
     assert re.search(r"\d/s", told_anew) is None
     assert "k/s x " in told_anew
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_hallmark_is_told_once(name: str) -> None:
+def test_whether_it_is_clean_is_told_once(name: str) -> None:
     run = the_run(name)
-    assert as_terminal(run).count("hallmark") == 1
-    assert as_markdown(run).count("hallmark") == 1
+    assert as_terminal(run).count("clean") == 1
+    assert as_markdown(run).count("clean") == 1
 
 
 # --- findings -----------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_findings_are_one_group_by_what_they_do_and_not_by_their_prose() -> None
         return sample_run.finding("G1", "withheld", case, **({"on_throughput": "void"} | changes))
 
     [group] = groups([one("a"), one("b", remedy="Stop the others."), one("c", title="in other words")])
-    assert [seen.subject for seen in group.seen] == ["a", "b", "c"]
+    assert [seen.subject for seen in group.subjects] == ["a", "b", "c"]
     assert group.remedies == (
         "a, c: Measure for 10 s or longer: leave out --quick.",
         "b: Stop the others.",
@@ -162,7 +162,7 @@ def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:
 def made(*rows: tuple[str, ...]) -> Table:
     columns = [Column("name", "name", key=True)]
     columns += [Column(f"c{n}", f"head {n}", right=True) for n in range(1, len(rows[0]))]
-    return table("T", columns, (Line(tuple(map(Cell, row))) for row in rows))
+    return table("T", columns, (TableLine(tuple(map(Cell, row))) for row in rows))
 
 
 def test_a_column_in_which_nothing_is_known_is_not_there() -> None:
@@ -246,7 +246,7 @@ def test_it_is_told_for_how_long_servers_were_warmed_up_where_the_record_says_so
 
 
 def test_a_search_is_told_as_its_trials_and_not_as_blocks() -> None:
-    told = how(kept("format-1-capacity"))
+    told = how(kept("capacity"))
     assert told["order"] == "10 trials, each at the rate that those before it asked for"
     assert re.fullmatch(r"open loop, poisson arrivals, at \d+ rates from 200 /s to 362 /s, .*", told["load"])
 
@@ -262,10 +262,10 @@ def a_load(per_s: float) -> Run:
     return replace(run, trials=(trial,), judgement=None)
 
 
-def test_a_single_load_is_told_without_rivals_and_blocks() -> None:
+def test_a_single_load_is_told_without_candidates_and_blocks() -> None:
     loaded = a_load(51_200)
     report = report_of(loaded)
-    assert report.answer.said == ("127.0.0.1:8080/x serves 51.2 k/s.",)
+    assert report.answer.headline == ("127.0.0.1:8080/x serves 51.2 k/s.",)
     assert report.which.startswith("load, 1 trial, 2025-")
     told = how(loaded)
     assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
@@ -273,14 +273,14 @@ def test_a_single_load_is_told_without_rivals_and_blocks() -> None:
     judged = replace(
         loaded, judgement=replace(sample_run.judgement(), ranking=(), claims=(), findings=(void,))
     )
-    assert report_of(judged).answer.said == ("What 127.0.0.1:8080/x serves is not known.",)
+    assert report_of(judged).answer.headline == ("What 127.0.0.1:8080/x serves is not known.",)
     assert "ranking" not in as_terminal(judged) and "block" not in as_terminal(judged)
 
 
-def test_a_contest_says_how_many_blocks_it_took() -> None:
+def test_a_comparison_says_how_many_blocks_it_took() -> None:
     run = sample_run.run()
-    rivals = tuple(Rival(name=case.id, command="true") for case in sample_run.CASES)
-    design = ContestDesign(seed=7, budget_ns=1, sought=0.02, rivals=rivals)
+    candidates = tuple(Candidate(name=case.id, command="true") for case in sample_run.CASES)
+    design = ComparisonDesign(seed=7, budget_ns=1, margin=0.02, candidates=candidates)
     told = how(replace(run, header=replace(run.header, design=design)))
     assert told["order"] == "5 blocks, each with every case once, in an order drawn from seed 7"
 

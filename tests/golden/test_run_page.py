@@ -244,8 +244,8 @@ def test_a_server_that_stands_alone_is_the_best_of_nothing_in_any_form() -> None
     assert run.judgement is not None
     first, *others = run.judgement.ranking
     places = (
-        replace(first, tier=None),
-        *(replace(one, tier=None, withheld=True, relative_to_best=None) for one in others),
+        replace(first, rank=None),
+        *(replace(one, rank=None, withheld=True, relative_to_best=None) for one in others),
     )
     run = replace(run, judgement=replace(run.judgement, ranking=places, comparisons=()))
     [results] = report_of(run).results

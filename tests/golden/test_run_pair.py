@@ -10,7 +10,7 @@ from test_run_page import ONE_MEGABYTE, tags_of
 
 from assay.core.errors import InputError
 from assay.model.claim import Claim
-from assay.model.design import Figures
+from assay.model.design import PublishedFigures
 from assay.model.estimate import Ranked
 from assay.model.run import Run
 from assay.report import beside, html, markdown_pair
@@ -19,12 +19,12 @@ from assay.report.model.beside import beside as model_beside
 
 FIGURES = {
     "quotes/java-vertx": (
-        Figures(throughput_per_s=106226.41),
-        Figures(throughput_per_s=1.0, note="a later run"),
+        PublishedFigures(throughput_per_s=106226.41),
+        PublishedFigures(throughput_per_s=1.0, note="a later run"),
     ),
-    "quotes/go": (Figures(load="t12-c400", throughput_per_s=84765.94),),
-    "quotes/crystal": (Figures(load="another", throughput_per_s=58458.0),),
-    "quotes/ruby-sinatra": (Figures(throughput_per_s=3025.77),),
+    "quotes/go": (PublishedFigures(load="t12-c400", throughput_per_s=84765.94),),
+    "quotes/crystal": (PublishedFigures(load="another", throughput_per_s=58458.0),),
+    "quotes/ruby-sinatra": (PublishedFigures(throughput_per_s=3025.77),),
 }
 
 
@@ -42,12 +42,12 @@ def published() -> Run:
 
 
 def fair(go: float = 61_000, blocks: int = 5) -> Run:
-    """The same on fair terms, Go as fast as Java: the two share the first tier."""
+    """The same on fair terms, Go as fast as Java: the two share the first rank."""
     run = sample_run.redesigned(sample_run.run(), blocks=blocks)
     return sample_run.judged(replace(run, trials=sample_run.trials(blocks, go=go), judgement=None))
 
 
-def pair() -> profiles.Pair:
+def pair() -> profiles.ProfilePair:
     return profiles.pair(fair(), published())
 
 
@@ -76,14 +76,14 @@ def test_a_published_figure_belongs_to_its_load_and_the_first_counts() -> None:
 def test_bare_figures_give_an_order_and_no_rank() -> None:
     [table] = profiles.tables(pair())
     java = next(line for line in table.lines if line.name == "quotes/java-vertx")
-    assert java.printed_place == profiles.Place(1, shown=False)
-    assert java.published.place == profiles.Place(1, shown=False)
-    assert java.fair.place == profiles.Place(1, shown=True)
+    assert java.printed_place == profiles.ProfileRank(1, shown=False)
+    assert java.published.place == profiles.ProfileRank(1, shown=False)
+    assert java.fair.place == profiles.ProfileRank(1, shown=True)
 
 
-def test_a_pair_that_shares_a_tier_on_fair_terms_is_told() -> None:
+def test_a_pair_that_shares_a_rank_on_fair_terms_is_told() -> None:
     [table] = profiles.tables(pair())
-    said = profiles.told(table)
+    said = profiles.sentences(table)
     assert "The fair profile: quotes/java-vertx and quotes/go, then quotes/ruby-sinatra." in said
     turned = "quotes/java-vertx was published ahead of quotes/go; on fair terms no difference is shown."
     assert said[-1] == turned
@@ -91,15 +91,15 @@ def test_a_pair_that_shares_a_tier_on_fair_terms_is_told() -> None:
 
 def test_an_order_that_turned_round_is_told() -> None:
     [table] = profiles.tables(profiles.pair(fair(go=70_000), published()))
-    assert profiles.told(table)[-1].endswith("ahead of quotes/go; on fair terms it is behind.")
+    assert profiles.sentences(table)[-1].endswith("ahead of quotes/go; on fair terms it is behind.")
 
 
 def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None:
     """Too few trials: the report of that run says so."""
-    figures = FIGURES | {"quotes/go": (Figures(load="t12-c400", throughput_per_s=200_000.0),)}
+    figures = FIGURES | {"quotes/go": (PublishedFigures(load="t12-c400", throughput_per_s=200_000.0),)}
     found = profiles.pair(fair(go=60_000, blocks=2), sample_run.redesigned(published(), figures=figures))
     [table] = profiles.tables(found)
-    told = profiles.told(table)[-1]
+    told = profiles.sentences(table)[-1]
     assert told.startswith("quotes/go was published ahead of quotes/java-vertx; ")
     assert told.endswith("on fair terms its bare figure is lower (that run ranks nobody).")
 
@@ -145,7 +145,7 @@ def test_a_claim_that_changed_is_told() -> None:
 def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:
     run = fair()
     run = sample_run.redesigned(run, claims=(Claim(id="b", statement="", comparisons=()),))
-    lines = profiles.claims(profiles.Pair(published(), run))
+    lines = profiles.claims(profiles.ProfilePair(published(), run))
     assert [(line.id, line.fair) for line in lines] == [("b", None)]
 
 

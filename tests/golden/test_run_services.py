@@ -12,7 +12,6 @@ from assay.report import html, markdown, terminal
 from assay.report.model.followers import apart
 from assay.report.model.rows import sections
 from assay.report.model.values import Table
-from assay.store.migrate import migrated
 
 
 def with_database(*servers: str) -> Run:
@@ -83,10 +82,7 @@ def test_every_form_of_the_report_shows_it(golden: Golden) -> None:
     assert "PostgreSQL 15.18" in page
 
 
-def test_an_older_record_told_its_memory_with_shared_pages_counted_for_each_process() -> None:
-    kept = {"name": "postgres", "cpu_ns": 1, "peak_rss_bytes": 7}
-    [service] = migrated({"record": "trial", "trial": {"services": [kept]}}, 1)["trial"]["services"]
-    assert service == {"name": "postgres", "cpu_ns": 1, "memory_bytes": 7, "pages_shared_out": False}
+def test_memory_with_shared_pages_counted_for_each_process_is_marked() -> None:
     old = replace(seen(0.5, 0), pages_shared_out=False)
     run = with_database("quotes/go")
     trials = tuple(replace(trial, services=(old,) if trial.services else ()) for trial in run.trials)

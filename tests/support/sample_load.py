@@ -9,7 +9,15 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from assay.model.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
+from assay.model.measurement import (
+    Connections,
+    Histogram,
+    Measurement,
+    Outcome,
+    RequestAccounting,
+    Window,
+    Worker,
+)
 from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
 
 SECOND_NS = 1_000_000_000
@@ -79,7 +87,9 @@ def measurement(
         "warmup_ns": 2 * SECOND_NS,
         "measured_ns": 10 * SECOND_NS,
         "interrupted": False,
-        "books": Books(started=completed + failed + 64, completed=completed, failed=failed, in_flight=64),
+        "requests": RequestAccounting(
+            started=completed + failed + 64, completed=completed, failed=failed, in_flight=64
+        ),
         "started": completed + failed,
         "completed": completed,
         "failed": failed,

@@ -17,13 +17,13 @@ from sample_load import measurement as measurement
 from sample_load import whole as whole
 
 from assay.model.claim import Claim, Comparison
-from assay.model.design import Choices, Figures, StudyDesign
+from assay.model.design import Choices, PublishedFigures, StudyDesign
 from assay.model.estimate import Estimate
 from assay.model.finding import Finding, Severity, Subject
 from assay.model.run import FORMAT, Environment, Header, Judgement, Run, TrialDone
 from assay.model.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
 from assay.plan.resolved import ResolvedRun
-from assay.store.lines import Line, Place, seal
+from assay.store.lines import Line, LinePlace, seal
 from assay.verdict import judge
 
 CASES = (
@@ -213,7 +213,7 @@ def stored(run: Run, results: Path) -> Path:
 
 def sealed(run_id: str, lines: Sequence[Line]) -> bytes:
     """Lines as the record of that run holds them."""
-    return b"".join(seal(line, Place(run_id, number)) for number, line in enumerate(lines, start=1))
+    return b"".join(seal(line, LinePlace(run_id, number)) for number, line in enumerate(lines, start=1))
 
 
 HEADER = Header(
@@ -228,9 +228,9 @@ HEADER = Header(
         seed=42,
         blocks=5,
         figures={
-            "quotes/go": (Figures(throughput_per_s=84765.94, mean_ms=2.81, bytes_per_response=180),),
+            "quotes/go": (PublishedFigures(throughput_per_s=84765.94, mean_ms=2.81, bytes_per_response=180),),
             "quotes/ruby-sinatra": (
-                Figures(throughput_per_s=3025.77, failed=20167, note="22 % of the requests"),
+                PublishedFigures(throughput_per_s=3025.77, failed=20167, note="22 % of the requests"),
             ),
         },
         claims=CLAIMS,

@@ -9,15 +9,22 @@ from typing import Any
 import msgspec
 from hdrh.histogram import HdrHistogram
 
-from assay.model.block import Lengths, Sitting
+from assay.model.block import Block, Lengths
 from assay.model.design import Design
 from assay.model.finding import Finding
 from assay.model.interleaving import Slice
-from assay.model.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
+from assay.model.measurement import (
+    Connections,
+    Histogram,
+    Measurement,
+    Outcome,
+    RequestAccounting,
+    Window,
+    Worker,
+)
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.run import FORMAT, Environment, Header, Run
-from assay.model.trial import Case, ContractSeen, Failure, HostSeen, Lane, ServerSeen, Trial
-from assay.store import format_1
+from assay.model.trial import Arm, Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
 from assay.verdict import judge
 
 SECOND = 1_000_000_000
@@ -77,7 +84,7 @@ def measurement(
     encodings: Mapping[str, int] | None = None,
     **changes: object,
 ) -> Measurement:
-    """A clean closed loop at `per_s`: books balanced, Little's law kept, every answer checked."""
+    """A clean closed loop at `per_s`: accounting balanced, Little's law kept, every answer checked."""
     completed = round(per_s * seconds)
     duration = int(seconds * SECOND)
     spread = Window(
@@ -94,7 +101,7 @@ def measurement(
         warmup_ns=0,
         measured_ns=duration,
         interrupted=False,
-        books=Books(
+        requests=RequestAccounting(
             started=completed + failed + connections,
             completed=completed,
             failed=failed,
@@ -178,10 +185,27 @@ def case(case_id: str, **changes: object) -> Case:
 
 
 def design(blocks: int, study: Mapping[str, Any], cases: Sequence[Case] = ()) -> Design:
-    """The design of a study, or of another `kind`, from the words that records of format 1 had for it."""
+    """The design of a study, or of another `kind`: "versus" with `candidates` by name, "capacity" with
+    one."""
+    bag = dict(study)
+    kind = bag.pop("kind", "study")
+    warm_ups = bag.pop("warm_up", {})
+    given = {**bag.pop("candidates", {}), **bag.pop("servers_given", {})}
+    candidates = [
+        {"name": name, ("url" if words.startswith("http") else "command"): words}
+        for name, words in given.items()
+    ]
     settled = {"profile": "fair", "quick": False, "seed": 1, "blocks": blocks}
-    written = {**settled, "study": dict(study), "cases": msgspec.to_builtins(list(cases))}
-    made: Design = msgspec.convert(format_1.header(written)["design"], type=Design)
+    control = any(case.role == "control" for case in cases)
+    own: dict[str, Any] = {
+        "study": {"kind": "study", "blocks": blocks, "choices": settled | {"control": control}},
+        "versus": {"kind": "comparison", "margin": 0.02, "budget_ns": 0, "candidates": candidates},
+        "capacity": {"kind": "search", "budget_ns": 0, "candidates": candidates},
+    }[kind]
+    if "search" in bag:
+        own["bounds"] = bag.pop("search")
+    common = {"title": "", "question": "", "seed": 1, "warm_ups": warm_ups}
+    made: Design = msgspec.convert(common | own | bag, type=Design)
     return made
 
 
@@ -257,28 +281,29 @@ def changed(**changes: object) -> Measurement:
     return msgspec.structs.replace(measurement(), **changes)
 
 
-def woven(
+def interleaved(
     rates: Mapping[str, Sequence[float]], number: int = 0, block: int = 0, **changes: object
-) -> Sitting:
-    """A sitting in which each case had these rates (answers a second): a slice of 100 ms for each."""
-    lanes = len(rates)
+) -> Block:
+    """An interleaved block in which each case had these rates (answers a second): a slice of 100 ms for
+    each."""
+    arms = len(rates)
     made = []
-    for lane, (name, each) in enumerate(rates.items()):
-        slices = tuple(made_slice(cycle * lanes + lane, cycle, lane, rate) for cycle, rate in enumerate(each))
+    for arm, (name, each) in enumerate(rates.items()):
+        slices = tuple(made_slice(cycle * arms + arm, cycle, arm, rate) for cycle, rate in enumerate(each))
         windows = tuple(one.window for one in slices)
         seen = measurement(sum(each) / len(each), len(each) * 0.1, windows=windows)
-        first = number * lanes + lane
+        first = number * arms + arm
         made.append(
-            trial(name, block, seen, number=first, position=lane, lane=Lane(sitting=number, slices=slices))
+            trial(name, block, seen, number=first, position=arm, arm=Arm(block=number, slices=slices))
         )
-    sitting = Sitting(
+    whole = Block(
         number=number,
         block=block,
         started_at_unix_ns=0,
-        lengths=Lengths(slice_ns=100_000_000, settle_ns=5_000_000),
+        lengths=Lengths(slice_ns=100_000_000, washout_ns=5_000_000),
         trials=tuple(made),
     )
-    return msgspec.structs.replace(sitting, **changes)
+    return msgspec.structs.replace(whole, **changes)
 
 
 def made_slice(turn: int, cycle: int, place: int, rate: float) -> Slice:
@@ -288,7 +313,7 @@ def made_slice(turn: int, cycle: int, place: int, rate: float) -> Slice:
         cycle=cycle,
         place=place,
         phase="measured",
-        settle_ns=5_000_000,
+        washout_ns=5_000_000,
         start_ns=turn * 105_000_000 + 5_000_000,
         length_ns=100_000_000,
         started=completed,

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from assay.dropin import openssl
 from assay.dropin.ab import certificate, x509
-from assay.dropin.ab.books import Failures
-from assay.dropin.ab.figures import Figures, row, times_us
+from assay.dropin.ab.failures import Failures
+from assay.dropin.ab.figures import AbFigures, row, times_us
 from assay.dropin.request_log import ENTRY, columns
 
 times = st.lists(st.integers(0, 10**9), min_size=1, max_size=50)
 
 
-def made(totals: list[int], strict: bool) -> Figures:
-    return Figures(
+def made(totals: list[int], strict: bool) -> AbFigures:
+    return AbFigures(
         done=len(totals),
         time_s=1.0,
         failures=Failures(0, 0, 0, 0),

@@ -1,4 +1,4 @@
-"""Words of a command line as rivals, and whether their answers are alike."""
+"""Words of a command line as candidates, and whether their answers are alike."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assay.core.errors import InputError
-from assay.model.block import ALIKE_NS, UNLIKE_NS, Weave
+from assay.model.block import ALIKE_NS, UNLIKE_NS, Interleaving
 from assay.model.design import WarmUp
 from assay.plan.next.comparison import order_of_block
-from assay.plan.words.candidates import parse_scan, rivals_of
+from assay.plan.words.candidates import candidates_of, parse_scan
 from assay.plan.words.drafts import affordable, usual_measure_ns
-from assay.runner.same_answers import Answers, aside, differences
+from assay.runner.same_answers import SampledAnswers, aside, differences
 
 
 def answers(
     status: int = 200, encoding: str = "identity", lengths: tuple[int, int] = (100, 100), body: bytes = b"a"
-) -> Answers:
-    return Answers(
+) -> SampledAnswers:
+    return SampledAnswers(
         statuses=(status,),
         encodings=(encoding,),
         types=("text/plain",),
@@ -32,25 +32,25 @@ def answers(
 
 
 def test_commands_and_urls_are_told_apart_and_named() -> None:
-    found = rivals_of(["./a  --port {port}", "http://localhost:1/"], ["one"], ())
-    assert [(rival.name, rival.command, rival.url) for rival in found] == [
+    found = candidates_of(["./a  --port {port}", "http://localhost:1/"], ["one"], ())
+    assert [(candidate.name, candidate.command, candidate.url) for candidate in found] == [
         ("one", "./a  --port {port}", ""),
         ("http://localhost:1/", "", "http://localhost:1/"),
     ]
 
 
-def test_one_command_given_twice_is_two_rivals() -> None:
-    assert [rival.name for rival in rivals_of(["./a", "./a"], (), ())] == ["./a", "./a (2)"]
+def test_one_command_given_twice_is_two_candidates() -> None:
+    assert [candidate.name for candidate in candidates_of(["./a", "./a"], (), ())] == ["./a", "./a (2)"]
 
 
 def test_scans_are_combined_and_fill_commands_and_hooks() -> None:
     scans = [parse_scan("w=1..3"), parse_scan("gc=on,off")]
-    found = rivals_of(["srv {w} {gc} ${w} {port}", "other {w}"], ["srv"], scans)
+    found = candidates_of(["srv {w} {gc} ${w} {port}", "other {w}"], ["srv"], scans)
     assert len(found) == 6 + 3
     assert found[0].name == "srv (w=1, gc=on)"
     assert found[0].command == "srv 1 on ${w} {port}"  # ${w} is the shell's
     assert found[5].fill("prepare {w}/{gc}/{other}") == "prepare 3/off/{other}"
-    assert [rival.name for rival in found[6:]] == ["other 1", "other 2", "other 3"]
+    assert [candidate.name for candidate in found[6:]] == ["other 1", "other 2", "other 3"]
 
 
 @pytest.mark.parametrize("word", ["w", "w=", "=1", "w=1,,2", "w=2..1", "w=1..99999", "port=1", "w=1,1"])
@@ -66,7 +66,7 @@ def test_a_scan_holds_its_values_in_order(values: list[str]) -> None:
 
 def test_more_names_than_commands() -> None:
     with pytest.raises(InputError, match="3 names for 2 commands"):
-        rivals_of(["a", "b"], ["x", "y", "z"], ())
+        candidates_of(["a", "b"], ["x", "y", "z"], ())
 
 
 def test_more_headers_around_like_bodies_are_told_and_are_no_difference() -> None:
@@ -123,8 +123,10 @@ def test_the_order_is_drawn_from_the_seed() -> None:
         (["./a 1", "./a 1"], ["./a 1", "./a 1 (2)"]),
     ],
 )
-def test_rivals_without_names_are_called_by_what_sets_them_apart(words: list[str], names: list[str]) -> None:
-    assert [rival.name for rival in rivals_of(words, (), ())] == names
+def test_candidates_without_names_are_called_by_what_sets_them_apart(
+    words: list[str], names: list[str]
+) -> None:
+    assert [candidate.name for candidate in candidates_of(words, (), ())] == names
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_rivals_without_names_are_called_by_what_sets_them_apart(words: list[str
         (30, (30, 0.5)),
     ],
 )
-def test_a_contest_can_afford_the_blocks_that_settle_something(
+def test_a_comparison_can_afford_the_blocks_that_settle_something(
     budget_s: int | None, expected: tuple[float, float]
 ) -> None:
     second = 1_000_000_000
@@ -146,21 +148,21 @@ def test_a_contest_can_afford_the_blocks_that_settle_something(
     assert warm_up.min_ns == given.min_ns
 
 
-ALIKE = Weave(least_slice_ns=ALIKE_NS, alike=True)
+ALIKE = Interleaving(least_slice_ns=ALIKE_NS, alike=True)
 LEAST = WarmUp(min_ns=300_000_000, max_ns=10_000_000_000)
 
 
 @pytest.mark.parametrize(
-    ("budget_s", "entries", "measure_ms", "sittings"),
+    ("budget_s", "entries", "measure_ms", "blocks"),
     [(15, 2, 400, 8), (15, 3, 400, 5), (30, 2, 600, 8), (300, 3, 600, 8), (2, 2, 400, 1)],
 )
-def test_a_budget_for_builds_of_one_program_is_laid_out_for_eight_sittings(
-    budget_s: int, entries: int, measure_ms: int, sittings: int
+def test_a_budget_for_builds_of_one_program_is_laid_out_for_eight_blocks(
+    budget_s: int, entries: int, measure_ms: int, blocks: int
 ) -> None:
     budget_ns = budget_s * 1_000_000_000
     measure_ns = usual_measure_ns(ALIKE, budget_ns, entries, LEAST)
     assert measure_ns == measure_ms * 1_000_000
-    if sittings < 4:
+    if blocks < 4:
         with pytest.raises(InputError, match="8 trials and at least 5.6 s"):
             affordable(budget_ns, entries, measure_ns, LEAST, 0, ALIKE)
         return
@@ -168,7 +170,7 @@ def test_a_budget_for_builds_of_one_program_is_laid_out_for_eight_sittings(
     first_ns = entries * (measure_ns + warm_up.max_ns)
     others_ns = entries * (measure_ns + warm_up.min_ns)
     assert kept_ns == budget_ns and warm_up.max_ns >= 0.7e9
-    assert first_ns + (sittings - 1) * others_ns <= budget_ns
+    assert first_ns + (blocks - 1) * others_ns <= budget_ns
     assert 4 * first_ns <= budget_ns  # where the machine never lets them be seen steady
     unlike = affordable(budget_ns, entries, measure_ns, LEAST)[1]
     assert warm_up.max_ns <= unlike.max_ns
@@ -180,7 +182,7 @@ def test_slices_asked_for_by_hand_are_charged_whole() -> None:
         affordable(160_000_000_000, 3, 600_000_000, LEAST, 0, minute)
     budget_ns, _ = affordable(None, 3, 600_000_000, LEAST, 0, minute)
     assert budget_ns >= 12 * 240_000_000_000
-    short = Weave(least_slice_ns=UNLIKE_NS, given_slice_ns=40_000_000)
+    short = Interleaving(least_slice_ns=UNLIKE_NS, given_slice_ns=40_000_000)
     assert affordable(4_000_000_000, 2, 160_000_000, LEAST, 0, short) == affordable(
         4_000_000_000, 2, 160_000_000, LEAST
     )

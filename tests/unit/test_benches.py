@@ -67,12 +67,12 @@ class Ran:
 
 
 def outcome(bench: Bench, name: str, *, scheme: str) -> SimpleNamespace:
-    """What a contest of one round finds against a server that nobody asks."""
+    """What a comparison of one round finds against a server that nobody asks."""
     module, programs = bench(name.split("-")[0]), bench("programs")
-    contest = next(each for each in module.CONTESTS if each.name == name)
+    comparison = next(each for each in module.COMPARISONS if each.name == name)
     served = contextlib.nullcontext(programs.Server(8443, scheme))
     effort = bench("model").Effort(rounds=1, share=0.001)
-    found: SimpleNamespace = replace(contest, serve=lambda core: served).run(effort)
+    found: SimpleNamespace = replace(comparison, serve=lambda core: served).run(effort)
     return found
 
 
@@ -134,8 +134,8 @@ def test_a_server_that_is_missing_is_told_with_its_package(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     monkeypatch.setattr(bench("programs").shutil, "which", lambda command: None)
-    [contest] = [each for each in bench("http2").CONTESTS if each.name == "http2-h2o-8x10"]
-    found = contest.run(bench("model").Effort(rounds=1, share=0.001))
+    [comparison] = [each for each in bench("http2").COMPARISONS if each.name == "http2-h2o-8x10"]
+    found = comparison.run(bench("model").Effort(rounds=1, share=0.001))
     assert found.missing == ("h2o is missing; apt-get install h2o",)
 
 

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assay.dropin.bombardier import flags, golang, progress, units
-from assay.dropin.bombardier.figures import Figures
-from assay.dropin.bombardier.kingpin import Misuse
+from assay.dropin.bombardier.figures import BombardierFigures
+from assay.dropin.bombardier.kingpin import KingpinMisuse
 from assay.dropin.bombardier.plan import plan
 from assay.dropin.tally import Tally
 
@@ -156,10 +156,12 @@ def test_what_is_left_is_told_in_minutes_and_more() -> None:
     ]
 
 
-def made(values: list[int], strict: bool, rates: tuple[float, ...] = (100.0, 100.0, 400.0)) -> Figures:
+def made(
+    values: list[int], strict: bool, rates: tuple[float, ...] = (100.0, 100.0, 400.0)
+) -> BombardierFigures:
     tally = Tally.of(values)
     exact = (tally.mean, 1.25)
-    return Figures(2 * S, 0, 0, (0, 0, 0, 0, 0), 0, (), tally, exact, rates, 500, strict)
+    return BombardierFigures(2 * S, 0, 0, (0, 0, 0, 0, 0), 0, (), tally, exact, rates, 500, strict)
 
 
 def test_by_default_every_value_counts_and_the_rate_is_that_of_the_run() -> None:
@@ -232,9 +234,9 @@ def test_any_command_line_is_taken_or_refused_in_a_line(line: list[str]) -> None
     try:
         found = flags.read(line)
         flags.check(found)
-    except (Misuse, flags.Wrong) as problem:
+    except (KingpinMisuse, flags.Wrong) as problem:
         assert str(problem)
-    except flags.Asked as asked:
+    except flags.HelpAsked as asked:
         assert asked.what in ("help", "help-long", "help-man", "version")
     else:
         assert found.connections > 0
@@ -246,7 +248,7 @@ def test_the_last_client_wins_and_only_headers_are_repeated() -> None:
     assert (found.connections, found.client, found.requests) == (2, "fasthttp", 5)
     assert found.headers == (("A", "1"), ("A", "2"))
     assert found.text == "http://u"
-    with pytest.raises(Misuse, match="flag 'connections' cannot be repeated"):
+    with pytest.raises(KingpinMisuse, match="flag 'connections' cannot be repeated"):
         flags.read(["-c1", "--connections=2", "u"])
 
 

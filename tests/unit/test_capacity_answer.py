@@ -15,7 +15,7 @@ from assay.model.plan import LoadPlan, Open, Stage
 from assay.model.run import Run
 from assay.model.trial import Failure, Trial
 from assay.report.model import search
-from assay.report.model.answer import standing
+from assay.report.model.answer import state
 from assay.verdict import judge
 from assay.verdict.objective import Objective, parse
 from assay.verdict.search import SearchAnswer, Step, answer, answer_of
@@ -53,7 +53,7 @@ def search_with_truth(capacity_per_s: float, bounds: Bounds = BOUNDS) -> SearchA
     """A search of a server that turns over sharply."""
     found = answer(bounds, ())
     while (rate := found.search.ask()) is not None and len(found.steps) < 100:
-        step = Step(rate_per_s=rate, held=rate < capacity_per_s, why="")
+        step = Step(rate_per_s=rate, holds=rate < capacity_per_s, why="")
         found = answer(bounds, (*found.steps, step))
     return found
 
@@ -118,7 +118,7 @@ def test_every_objective_reads_back_as_it_is_written(figure: str, ms: int) -> No
 )
 def test_an_objective_is_held_to_what_was_measured(slo: str, made: Measurement, held: bool, why: str) -> None:
     told = parse(slo).judge(at(1000, made.measured_ns / 1e9), made)
-    assert (told.held, told.why) == (held, why)
+    assert (told.holds, told.why) == (held, why)
 
 
 # --- the search ---------------------------------------------------------------------------
@@ -140,13 +140,13 @@ def test_beyond_the_range_a_capacity_is_known_from_one_side() -> None:
 
 
 def test_behind_two_trials_that_the_generator_spoilt_less_is_asked() -> None:
-    spoilt = Step(rate_per_s=4000, held=None, why="", limited=True)
+    spoilt = Step(rate_per_s=4000, holds=None, why="", limited=True)
     assert answer(BOUNDS, (spoilt,)).search.most_per_s is None
     found = answer(BOUNDS, (spoilt, spoilt))
     assert found.search.most_per_s == pytest.approx(3800)
     assert found.limited_per_s == 4000
     while (rate := found.search.ask()) is not None:
-        found = answer(BOUNDS, (*found.steps, Step(rate_per_s=rate, held=True, why="")))
+        found = answer(BOUNDS, (*found.steps, Step(rate_per_s=rate, holds=True, why="")))
     assert found.state == "above the range"
     assert found.capacity is not None and found.capacity.high is None
     assert found.capacity.low == found.search.most_per_s
@@ -160,7 +160,7 @@ def test_a_server_that_was_not_there_says_nothing_and_a_dead_one_missed() -> Non
         trial("srv", 3, seen(1000, 90), plan=at(1000)),
     ]
     found = answer_of(searched(trials))
-    assert [step.held for step in found.steps] == [None, False, True, False]
+    assert [step.holds for step in found.steps] == [None, False, True, False]
     assert [step.died for step in found.steps] == [False, True, False, False]
     assert found.search.answers == ((2000, False), (500, True), (1000, False))
 
@@ -169,10 +169,10 @@ def test_a_miss_while_the_generator_was_late_is_no_answer() -> None:
     late = histogram([30e6] * 3000)
     made = seen(1000, 90, send_lag=late)
     [step] = answer_of(searched([trial("srv", 0, made, plan=at(1000))])).steps
-    assert step.held is None and step.limited
+    assert step.holds is None and step.limited
     held = seen(1000, 20, send_lag=late)
     [step] = answer_of(searched([trial("srv", 0, held, plan=at(1000))])).steps
-    assert step.held  # late, and held all the same
+    assert step.holds  # late, and held all the same
 
 
 # --- the record ---------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def found_run() -> Run:
     """The record of a search that found about 1,234/s."""
     steps = search_with_truth(1234).steps
     trials = [
-        trial("srv", number, seen(step.rate_per_s, 10 if step.held else 90), plan=at(step.rate_per_s))
+        trial("srv", number, seen(step.rate_per_s, 10 if step.holds else 90), plan=at(step.rate_per_s))
         for number, step in enumerate(steps)
     ]
     return searched(trials)
@@ -194,8 +194,8 @@ def test_the_answer_is_in_the_record_alone() -> None:
     assert found.state == "found"
     assert made.judgement is not None
     assert made.judgement.ranking[0].throughput == found.capacity
-    [said] = search.told(made).said
-    assert said.startswith("srv holds p99<50ms up to 1.2") and standing(made).startswith("hallmark")
+    [said] = search.in_sentences(made).headline
+    assert said.startswith("srv holds p99<50ms up to 1.2") and state(made).startswith("clean")
 
 
 def test_trials_beyond_the_capacity_are_no_results_and_have_no_findings() -> None:
@@ -208,7 +208,7 @@ def test_trials_beyond_the_capacity_are_no_results_and_have_no_findings() -> Non
         else one
         for one in made.trials
     ]
-    assert judge(msgspec.structs.replace(made, trials=tuple(slow)), 0).hallmark
+    assert judge(msgspec.structs.replace(made, trials=tuple(slow)), 0).clean
 
 
 def test_a_generator_that_was_late_takes_nothing_from_what_held() -> None:
@@ -237,23 +237,27 @@ def test_a_capacity_rests_on_right_answers() -> None:
     assert made.judgement is not None
     assert "W2" in {one.code for one in made.judgement.findings if one.severity == "withheld"}
     assert made.judgement.ranking[0].withheld
-    assert search.told(made).said[0].startswith("The capacity of srv is withheld")
+    assert search.in_sentences(made).headline[0].startswith("The capacity of srv is withheld")
 
 
 def test_each_ending_has_its_sentence() -> None:
     held = [trial("srv", n, seen(10_000, 10), plan=at(10_000)) for n in range(3)]
-    [said] = search.told(searched(held)).said
+    [said] = search.in_sentences(searched(held)).headline
     assert said.startswith("srv holds p99<50ms at 10.0 k/s, the highest that was asked: give --to")
     missed = [trial("srv", n, seen(200, 90), plan=at(100)) for n in range(3)]
-    [said] = search.told(searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))).said
+    [said] = search.in_sentences(searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))).headline
     assert said == (
         "srv does not hold p99<50ms even at 100 /s, the lowest that was asked (3 trials): p99 90.0 ms."
     )
-    [said] = search.told(searched(held[:1])).said
+    [said] = search.in_sentences(searched(held[:1])).headline
     assert said.startswith("Not settled after 1 trial: ")
-    assert search.told(searched(held[:1])).surer[0].endswith("a larger --budget, or a wider --within.")
+    assert (
+        search.in_sentences(searched(held[:1]))
+        .surer[0]
+        .endswith("a larger --budget, or a wider --resolution.")
+    )
     dead = trial("srv", 0, Failure(stage="load", reason="exit code 3"), plan=at(2000))
-    told = search.told(searched([dead, *held[:1]])).said
+    told = search.in_sentences(searched([dead, *held[:1]])).headline
     assert told[1] == "The server did not survive 2.00 k/s (1 of 2 trials): exit code 3."
 
 

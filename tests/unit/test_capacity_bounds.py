@@ -15,7 +15,7 @@ from test_capacity_answer import BOUNDS, at, search_with_truth, searched, seen
 from assay.model.estimate import Estimate
 from assay.model.trial import HostSeen
 from assay.report.model import search
-from assay.report.model.answer import standing
+from assay.report.model.answer import state
 from assay.verdict.search import SearchAnswer, Step, answer, answer_of
 
 LOWEST, HIGHEST = BOUNDS.lowest_per_s, BOUNDS.highest_per_s
@@ -31,13 +31,13 @@ WHATEVER_COMES = st.lists(st.sampled_from(["held", "missed", "limited", "away"])
 
 def step(rate: float, ended: str) -> Step:
     held = {"held": True, "missed": False}.get(ended)
-    return Step(rate_per_s=rate, held=held, why=ended, limited=ended == "limited")
+    return Step(rate_per_s=rate, holds=held, why=ended, limited=ended == "limited")
 
 
 def was_seen(found: SearchAnswer) -> None:
     """A lower end was held by a trial, an upper one missed by a trial, and the figure lies between."""
-    held = [one.rate_per_s for one in found.steps if one.held is True]
-    missed = [one.rate_per_s for one in found.steps if one.held is False]
+    held = [one.rate_per_s for one in found.steps if one.holds is True]
+    missed = [one.rate_per_s for one in found.steps if one.holds is False]
     capacity = found.capacity
     if capacity is None:
         return
@@ -77,7 +77,7 @@ def test_whatever_comes_of_the_rates_that_are_asked(endings: list[str]) -> None:
 def test_trials_without_an_answer_move_nothing(steps: list[tuple[float, str]]) -> None:
     """No figure; where the generator reached its limit, less is asked, and the search may end there."""
     made = [step(*one) for one in steps]
-    told = [one for one in made if one.held is not None]
+    told = [one for one in made if one.holds is not None]
     if answer(BOUNDS, made).state == answer(BOUNDS, told).state:
         assert answer(BOUNDS, made).capacity == answer(BOUNDS, told).capacity
     away = [one for one in made if not one.limited]
@@ -91,7 +91,7 @@ def test_a_server_that_never_held_is_known_from_above_alone() -> None:
     found = answer_of(made)
     assert found.capacity is not None
     assert (found.capacity.low, found.capacity.high) == (None, 190)
-    [said] = search.told(made).said
+    [said] = search.in_sentences(made).headline
     assert said == (
         "Not settled after 3 trials: srv holds p99<50ms below 190 /s at most: it missed it there, and held "
         "it in no trial below."
@@ -100,7 +100,7 @@ def test_a_server_that_never_held_is_known_from_above_alone() -> None:
 
 def test_what_held_twice_is_a_bound_from_below() -> None:
     held = [trial("srv", n, seen(1_830, 10), plan=at(1_830)) for n in range(2)]
-    [said] = search.told(searched(held)).said
+    [said] = search.in_sentences(searched(held)).headline
     assert said == (
         "Not settled after 2 trials: srv holds p99<50ms at 1.83 k/s at least: it missed it in no trial above."
     )
@@ -117,7 +117,7 @@ def test_what_held_although_the_generator_was_late_stands() -> None:
     assert (place.throughput.low, place.throughput.high) == (1_830, None)
     [late_too] = [one for one in made.judgement.findings if one.code == "G1"]
     assert (late_too.severity, late_too.on_times, late_too.on_throughput) == ("flagged", "none", "none")
-    assert "at 1.83 k/s at least" in search.told(made).said[0]
+    assert "at 1.83 k/s at least" in search.in_sentences(made).headline[0]
 
 
 def test_a_finding_about_trials_that_missed_counts() -> None:
@@ -127,7 +127,7 @@ def test_a_finding_about_trials_that_missed_counts() -> None:
     made = searched(missed)
     assert made.judgement is not None
     assert {one.code for one in made.judgement.findings} == {"H2"}
-    assert not standing(made).startswith("hallmark")
+    assert not state(made).startswith("clean")
 
 
 def test_a_miss_while_the_generator_stood_still_is_no_answer() -> None:
@@ -138,7 +138,7 @@ def test_a_miss_while_the_generator_stood_still_is_no_answer() -> None:
     )
     made_run = searched([trial("srv", 0, stalled, plan=at(1000))])
     [only] = answer_of(made_run).steps
-    assert only.held is None and only.limited and "the generator stalled" in only.why
+    assert only.holds is None and only.limited and "the generator stalled" in only.why
     assert made_run.judgement is not None
     assert [one.code for one in made_run.judgement.findings] == ["G2"]
 
@@ -197,5 +197,5 @@ def test_a_generator_that_kept_up_once_at_its_limit_reached_it_there() -> None:
     trials = [
         trial("srv", n, seen(rate, p99, send_lag=late), plan=at(rate)) for n, (rate, p99) in enumerate(made)
     ]
-    [said] = search.told(searched(trials)).said
+    [said] = search.in_sentences(searched(trials)).headline
     assert said == "srv holds p99<50ms at 1.08 k/s, and the generator reached its own limit there (9 trials)."

@@ -88,10 +88,10 @@ def test_doctor_names_a_limit_that_holds_the_machine_back() -> None:
     split = CoreSplit(client=(1,), server=(0,), cores=2)
     [cores] = doctor.control_group(Allowed(cores=1.5), split, memory_bytes=8 * GB)
     assert (cores.name, cores.fit) == ("control group", False)
-    assert cores.seen == "this control group may use 1.5 cores"
+    assert cores.state == "this control group may use 1.5 cores"
     assert "raise" in cores.remedy
     [both] = doctor.control_group(Allowed(1.5, GB), split, memory_bytes=8 * GB)
-    assert both.seen == "this control group may use 1.5 cores and 1.1 GB of memory"
+    assert both.state == "this control group may use 1.5 cores and 1.1 GB of memory"
     assert doctor.control_group(Allowed(4.0, 16 * GB), split, memory_bytes=8 * GB) == ()
     assert doctor.control_group(Allowed(), split, memory_bytes=8 * GB) == ()
 

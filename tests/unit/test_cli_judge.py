@@ -31,7 +31,7 @@ def kept(results: Path, made: Run, code: str = "H2") -> Path:
         code=code, severity="flagged", subject=Subject(case="a"), title="an old rule", evidence="e",
         figures={}, meaning="m", remedy="r", source="s",
     )  # fmt: skip
-    before = msgspec.structs.replace(judge(made, 0), findings=(gone,), hallmark=False, assay_version="0.0.1")
+    before = msgspec.structs.replace(judge(made, 0), findings=(gone,), clean=False, assay_version="0.0.1")
     with store.create(results, header) as run_file:
         for one in made.trials:
             run_file.append(TrialDone(trial=one))
@@ -46,22 +46,22 @@ def test_the_new_judgement_is_appended_and_its_changes_are_said(tmp_path: Path, 
     told = capsys.readouterr().out
     assert "the judgement before was Assay 0.0.1's" in told
     assert "gone: H2 flagged, a: an old rule" in told
-    assert "it now bears the hallmark" in told
+    assert "it now is clean" in told
     assert path.read_bytes().startswith(before)  # nothing that was stored is touched
     assert len(path.read_bytes().splitlines()) == len(before.splitlines()) + 1
     judgement = store.load(path).judgement
-    assert judgement is not None and judgement.hallmark and judgement.judged_unix_ns > 0
+    assert judgement is not None and judgement.clean and judgement.judged_unix_ns > 0
 
 
 def test_a_finding_of_an_unknown_rule_stays_and_its_case_is_ranked_with_that_mark(tmp_path: Path) -> None:
     path = kept(tmp_path, steady_run({"a": 10_000, "b": 12_000}), code="X9")
     assert main(["judge", str(path)]) == 0
     judgement = store.load(path).judgement
-    assert judgement is not None and not judgement.hallmark
+    assert judgement is not None and not judgement.clean
     [finding] = judgement.findings
     assert (finding.code, finding.on_throughput) == ("X9", "unknown")
     marked = next(row for row in judgement.ranking if row.case == "a")
-    assert marked.tier == 2 and marked.known is not None
+    assert marked.rank == 2 and marked.known is not None
     assert [(limit.code, limit.words) for limit in marked.known.limits] == [
         ("X9", "a rule that this version does not have spoke"),
     ]
@@ -95,7 +95,7 @@ def test_a_damaged_record_is_judged_on_what_is_whole_and_said(tmp_path: Path, ca
     told = capsys.readouterr()
     assert "run.jsonl: line 4 is damaged" in told.err
     assert "the last line is torn and was left out" in told.err
-    assert "and the run did not end" in told.out  # a trial is missing: no hallmark
+    assert "and the run did not end" in told.out  # a trial is missing: not clean
     stored = store.read(path)
     assert len(stored.run.trials) == 11 and stored.run.judgement is not None
     assert not stored.run.judgement.complete
@@ -146,10 +146,10 @@ def told_by_junit(made: Run) -> dict[str, str]:
     }
 
 
-def contest(
+def comparison(
     rates: Mapping[str, Sequence[float | None]], workers: Sequence[int] = (1, 1, 1), **changes: object
 ) -> Run:
-    """Rivals at these rates, block by block (None: it did not start), looked at after each; judged."""
+    """Candidates at these rates, block by block (None: it did not start), looked at after each; judged."""
     trials = [
         trial(
             name,
@@ -161,7 +161,7 @@ def contest(
         for block, per_s in enumerate(each)
     ]
     cases = [case(name, facts={"workers": of}) for name, of in zip(rates, workers, strict=False)]
-    made = run(cases, trials, 0, {"kind": "versus", "sought": 0.02})
+    made = run(cases, trials, 0, {"kind": "versus", "margin": 0.02})
     design = msgspec.structs.replace(made.header.design, **changes)
     made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, design=design))
     return msgspec.structs.replace(made, judgement=judge(made, 0))
@@ -175,27 +175,27 @@ SWINGING = [10_000 * (1 + 0.2 * (-1) ** block) for block in range(8)]
 @pytest.mark.parametrize(
     ("made", "code", "failing"),
     [
-        (contest({"a": STEADY, "b": FASTER}), 0, {}),
-        (contest({"a": SWINGING, "b": STEADY}), 1, {"a": "whether it differs from b is not settled"}),
+        (comparison({"a": STEADY, "b": FASTER}), 0, {}),
+        (comparison({"a": SWINGING, "b": STEADY}), 1, {"a": "whether it differs from b is not settled"}),
         (
-            contest({"a": STEADY, "b": FASTER, "c": [1.9 * per_s for per_s in SWINGING]}),
+            comparison({"a": STEADY, "b": FASTER, "c": [1.9 * per_s for per_s in SWINGING]}),
             1,
             {"c": "whether it differs from b is not settled"},
         ),
-        (contest({"a": STEADY, "b": [None] * 8}), 1, {"b": "it was not measured"}),
-        (contest({"a": STEADY, "b": FASTER}, slower_allowed=0.02), 0, {}),
+        (comparison({"a": STEADY, "b": [None] * 8}), 1, {"b": "it was not measured"}),
+        (comparison({"a": STEADY, "b": FASTER}, slower_allowed=0.02), 0, {}),
         (
-            contest({"a": FASTER, "b": STEADY}, slower_allowed=0.02),
+            comparison({"a": FASTER, "b": STEADY}, slower_allowed=0.02),
             3,
             {"b": "it is slower than its limit allows"},
         ),
-        (contest({"a": SWINGING, "b": STEADY}, slower_allowed=0.02), 0, {}),
+        (comparison({"a": SWINGING, "b": STEADY}, slower_allowed=0.02), 0, {}),
         (
-            contest({"a": SWINGING, "b": STEADY}, slower_allowed=0.02, unsure_fails=True),
+            comparison({"a": SWINGING, "b": STEADY}, slower_allowed=0.02, unsure_fails=True),
             1,
             {"b": "whether it is slower than its limit allows cannot be told"},
         ),
-        (contest({"a": STEADY, "b": FASTER}, slower_allowed=0.02, unsure_fails=True), 0, {}),
+        (comparison({"a": STEADY, "b": FASTER}, slower_allowed=0.02, unsure_fails=True), 0, {}),
     ],
     ids=["settled", "open", "one of two open", "dead", "kept", "broken", "unsure", "unsure fails", "sure"],
 )
@@ -209,18 +209,18 @@ def test_junit_fails_the_cases_for_whose_sake_the_exit_code_does(
 
 @pytest.mark.parametrize("allowed", [None, 0.02])
 def test_a_comparison_that_a_rule_forbids_fails_in_junit_too(allowed: float | None) -> None:
-    made = contest({"a": STEADY, "b": FASTER}, workers=(1, 2), slower_allowed=allowed)
+    made = comparison({"a": STEADY, "b": FASTER}, workers=(1, 2), slower_allowed=allowed)
     assert exit_codes.of(made) == 1
     [said] = told_by_junit(made).values()
     assert said.endswith(": W6")
 
 
 @pytest.mark.parametrize("allowed", [None, 0.02])
-def test_rivals_that_are_all_void_leave_nothing_to_compare(
+def test_candidates_that_are_all_void_leave_nothing_to_compare(
     allowed: float | None, tmp_path: Path, capsys: Captured
 ) -> None:
     wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
-    made = contest({"a": STEADY, "b": FASTER}, slower_allowed=allowed)
+    made = comparison({"a": STEADY, "b": FASTER}, slower_allowed=allowed)
     made = with_trials(made, {"a": {"contract": wrong}, "b": {"contract": wrong}})
     path = kept(tmp_path, msgspec.structs.replace(made, judgement=None))
     assert main(["judge", str(path)]) == 1
@@ -238,14 +238,16 @@ def test_a_run_of_which_nothing_could_be_measured_fails_in_junit_too() -> None:
 
 
 def test_a_comparison_that_is_judged_again_ends_as_it_did(tmp_path: Path) -> None:
-    open_yet = kept(tmp_path / "open", contest({"a": STEADY[:1], "b": STEADY[:1]}))
+    open_yet = kept(tmp_path / "open", comparison({"a": STEADY[:1], "b": STEADY[:1]}))
     assert main(["judge", str(open_yet)]) == 1  # one block settles nothing
-    settled = kept(tmp_path / "settled", contest({"a": STEADY, "b": FASTER}))
+    settled = kept(tmp_path / "settled", comparison({"a": STEADY, "b": FASTER}))
     assert main(["judge", str(settled)]) == 0
 
 
-def test_a_limit_that_is_broken_fails_the_rival_that_breaks_it(tmp_path: Path) -> None:
-    path = kept(tmp_path, contest({"base": STEADY, "head": [0.8 * x for x in STEADY]}, slower_allowed=0.05))
+def test_a_limit_that_is_broken_fails_the_candidate_that_breaks_it(tmp_path: Path) -> None:
+    path = kept(
+        tmp_path, comparison({"base": STEADY, "head": [0.8 * x for x in STEADY]}, slower_allowed=0.05)
+    )
     assert main(["judge", str(path)]) == 3
     assert exit_codes.failing(store.load(path)) == {"head": "it is slower than its limit allows"}
 

@@ -212,7 +212,7 @@ def test_an_encoding_without_our_characters_is_no_error() -> None:
 @pytest.mark.parametrize(("locale", "sign"), [("C", "~"), ("POSIX", "~"), ("C.UTF-8", "±")])
 def test_a_terminal_without_unicode_gets_tables_in_ascii(locale: str, sign: str, tmp_path: Path) -> None:
     """Python takes the locale C for UTF-8; whoever says it by name may have nothing but ASCII."""
-    record = Path(__file__).parents[1] / "golden/records/format-2"
+    record = Path(__file__).parents[1] / "golden/records/sample"
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "assay.cli.main", "report", str(record)]
     settings = os.environ | {"LC_ALL": locale, "TERM": "dumb", "COLUMNS": "80"}

@@ -105,5 +105,5 @@ def test_a_file_that_is_written_does_not_silence_the_result(
     path = sample_run.stored(sample_run.run(), tmp_path)
     assert main(["report", str(path), "--csv", str(tmp_path / "trials.csv")]) == 0
     told = capfd.readouterr()
-    assert "tier  server" in told.out and "run_id," not in told.out
+    assert "rank  server" in told.out and "run_id," not in told.out
     assert "wrote" in told.err

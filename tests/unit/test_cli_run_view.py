@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 import sample_run
-from made_runs import WOBBLE, case, run, woven
+from made_runs import WOBBLE, case, interleaved, run
 from msgspec.structs import replace
 from rich.console import Console
 
 from assay.model.design import WarmUp
-from assay.model.interleaving import LaneSnapshot, Turn, WovenSnapshot
+from assay.model.interleaving import ArmSnapshot, InterleavedSnapshot, Turn
 from assay.model.measurement import Snapshot
 from assay.model.run import Judgement, Run
 from assay.model.trial import Failure, WarmUpSeen
@@ -130,27 +130,27 @@ def test_a_resumed_run_counts_what_was_done() -> None:
     assert "block 3 of 5, trial 11 of 25" in seen[-1][1]
 
 
-def taking_turns(cycles: int, on_turn: int = 0) -> WovenSnapshot:
-    """Two lanes after so many measured cycles; the first serves a tenth more."""
-    sitting = woven(
+def taking_turns(cycles: int, on_turn: int = 0) -> InterleavedSnapshot:
+    """Two arms after so many measured cycles; the first serves a tenth more."""
+    block = interleaved(
         {
             name: [rate * (1 + WOBBLE[(n * place) % 10]) for n in range(cycles)]
             for place, (name, rate) in enumerate(RATES.items())
         }
     )
-    slices = [trial.lane.slices for trial in sitting.trials if trial.lane]
+    slices = [trial.arm.slices for trial in block.trials if trial.arm]
     turn = Turn(
         number=2 * cycles,
         cycle=cycles,
         place=0,
-        lane=on_turn,
+        arm=on_turn,
         phase="measured",
         begin_ns=0,
         start_ns=0,
         end_ns=1,
     )
-    lanes = tuple(LaneSnapshot(snapshot=snapshot(1000), ended=None, slices=each) for each in slices)
-    return WovenSnapshot(elapsed_ns=3_000_000_000, turn=turn, lanes=lanes)
+    arms = tuple(ArmSnapshot(snapshot=snapshot(1000), ended=None, slices=each) for each in slices)
+    return InterleavedSnapshot(elapsed_ns=3_000_000_000, turn=turn, arms=arms)
 
 
 RATES = {"one": 11_000.0, "two": 10_000.0}
@@ -159,59 +159,58 @@ RATES = {"one": 11_000.0, "two": 10_000.0}
 def test_the_live_screen_shows_whose_turn_it_is_and_how_the_ratio_s_interval_shrinks() -> None:
     view = RunView(lambda text: None, judging(), refresh=lambda view: None)
     view.run_started(BEGUN, {})
-    view.sitting_started(SLOTS[:2])
+    view.block_started(SLOTS[:2])
     widths = []
     for cycles in (1, 2, 6, 24):
         view.turns(SLOTS[:2], taking_turns(cycles, on_turn=1))
         shown = screen(view)
         [own] = [line for line in shown if line.startswith("▶")]
         assert own.startswith(f"▶ {sample_run.CASES[1].name}")
-        pairs = [line for line in shown if "in this sitting" in line]
+        pairs = [line for line in shown if "in this block" in line]
         assert len(pairs) == (cycles >= 6)
         widths += [
             float(high) - float(low) for low, high in re.findall(r"\[([\d.]+), ([\d.]+)\]", "".join(pairs))
         ]
     assert any(line.endswith("24 slices") and "measuring: 11.0 k/s" in line for line in shown)
-    assert "in turns of 100 ms for 3.0 s, 24 cycles measured" in "\n".join(shown)
+    assert "in slices of 100 ms for 3.0 s, 24 cycles measured" in "\n".join(shown)
     assert widths[1] < widths[0] < 0.1
     assert max(map(len, shown)) <= 80
 
 
-def test_of_many_rivals_the_screen_shows_the_first_pairs() -> None:
+def test_of_many_candidates_the_screen_shows_the_first_pairs() -> None:
     many = taking_turns(10)
-    lanes = many.lanes * 5
+    arms = many.arms * 5
     said = [
-        line.plain
-        for line in live_turns.lines([f"server {n}" for n in range(10)], replace(many, lanes=lanes))
+        line.plain for line in live_turns.lines([f"server {n}" for n in range(10)], replace(many, arms=arms))
     ]
     assert said[-1].strip() == "and 4 more pairs"
     assert len(said) == 1 + 10 + 5 + 1
 
 
-def test_a_lane_that_ended_or_waits_is_told_so() -> None:
+def test_a_arm_that_ended_or_waits_is_told_so() -> None:
     seen = taking_turns(5)
-    gone = replace(seen.lanes[1], ended="failure")
-    waits = replace(seen.lanes[0], slices=())
-    told = [line.plain for line in live_turns.lines(["a", "b"], replace(seen, lanes=(waits, gone)))]
+    gone = replace(seen.arms[1], ended="failure")
+    waits = replace(seen.arms[0], slices=())
+    told = [line.plain for line in live_turns.lines(["a", "b"], replace(seen, arms=(waits, gone)))]
     assert told[1].endswith("waiting for its first turn") and told[2].endswith("ended")
 
 
-def test_a_log_tells_a_contest_s_sittings_as_such() -> None:
+def test_a_log_tells_a_comparison_s_blocks_as_such() -> None:
     said: list[str] = []
     cases = [case("one"), case("two")]
-    made = run(cases, (), 0, {"kind": "versus", "sought": 0.02})
+    made = run(cases, (), 0, {"kind": "versus", "margin": 0.02})
     view = RunView(said.append, judging())
     view.run_started(made, {})
     for number in range(2):
         rates = {name: [rate] * 8 for name, rate in RATES.items()}
-        view.sitting_started(
+        view.block_started(
             [Slot(2 * number + place, number, place, one.id) for place, one in enumerate(cases)]
         )
-        view.sitting_finished(woven(rates, number, number))
-    assert said[-1].startswith("2 sittings, 3 s of load: one / two 1.10")
+        view.block_finished(interleaved(rates, number, number))
+    assert said[-1].startswith("2 blocks, 3 s of load: one / two 1.10")
 
 
-def test_the_time_left_counts_a_sitting_once_not_for_each_of_its_lanes(
+def test_the_time_left_counts_a_block_once_not_for_each_of_its_arms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[str] = []
@@ -220,10 +219,10 @@ def test_the_time_left_counts_a_sitting_once_not_for_each_of_its_lanes(
     view.run_started(made, {})
     now_s = 100.0
     monkeypatch.setattr("assay.report.run_live.time.monotonic", lambda: now_s)
-    view.sitting_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
+    view.block_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
     now_s = 160.0
-    view.sitting_finished(woven({name: [rate] * 8 for name, rate in RATES.items()}))
-    assert "3 min 00 s left" in said[-1]  # three more sittings
+    view.block_finished(interleaved({name: [rate] * 8 for name, rate in RATES.items()}))
+    assert "3 min 00 s left" in said[-1]  # three more blocks
 
 
 def test_the_time_left_does_not_count_on_another_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,22 +235,22 @@ def test_the_time_left_does_not_count_on_another_pilot(monkeypatch: pytest.Monke
     )
     now_s = 100.0
     monkeypatch.setattr("assay.report.run_live.time.monotonic", lambda: now_s)
-    view.sitting_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
+    view.block_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
     now_s = 160.0
-    sat = woven({name: [rate] * 100 for name, rate in RATES.items()})
+    sat = interleaved({name: [rate] * 100 for name, rate in RATES.items()})
     trials = []
     for one in sat.trials:
-        assert one.lane is not None and one.measurement is not None
+        assert one.arm is not None and one.measurement is not None
         slices = tuple(
-            replace(each, phase="warmup" if each.cycle < 60 else "measured") for each in one.lane.slices
+            replace(each, phase="warmup" if each.cycle < 60 else "measured") for each in one.arm.slices
         )
         trials.append(
             replace(
                 one,
-                lane=replace(one.lane, slices=slices),
+                arm=replace(one.arm, slices=slices),
                 measurement=replace(one.measurement, measured_ns=4_000_000_000),
                 warm_up=WarmUpSeen(steady=True, bound_ns=2_000_000_000),
             )
         )
-    view.sitting_finished(replace(sat, trials=tuple(trials)))
+    view.block_finished(replace(sat, trials=tuple(trials)))
     assert "2 min 36 s left" in said[-1]  # of each server's 10 s of load the pilot had 4

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from assay.cluster import agent, calls, session, site, survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
-from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
+from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, wrapped
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSampler, FarServer, FarSite, Program
 from assay.core.errors import EnvironmentLacks, ServerFailed
@@ -58,16 +58,16 @@ def test_a_node_that_stays_away_is_waited_for_shortly_and_told_by_why_it_was_los
         waited.append(timeout)
         return get(reference, timeout)
 
-    with session.fleet(ADDRESS, None, plan) as (made, whole):
+    with session.generators(ADDRESS, None, plan) as (made, whole):
         lost = ray.of(SECOND)
         lost.cut = True
         ray.away.add(SECOND)
         monkeypatch.setattr(sys.modules["ray"], "get", noted)
         for _ in range(2):
             waited.clear()
-            with pytest.raises(NodeLost) as told:
+            with pytest.raises(NodeLost) as wrapped:
                 made.start(whole)
-            assert str(told.value) == (
+            assert str(wrapped.value) == (
                 "node 127.0.0.2 did not answer within 6 s, and it is not back; "
                 "`assay nodes` looks at all of them"
             )
@@ -100,10 +100,10 @@ def test_a_node_of_another_version_is_refused_before_anything_of_it_is_read(
 ) -> None:
     class Other(GeneratorAgent):
         def hello(self) -> Wrapped:
-            return told(lambda: theirs)
+            return wrapped(lambda: theirs)
 
         def about(self) -> Wrapped:
-            return told(lambda: b'{"of another shape":1}')
+            return wrapped(lambda: b'{"of another shape":1}')
 
     with pytest.raises(EnvironmentLacks) as refused, session.agents(Other, "generator", calls.nodes()[:2]):
         pass
@@ -133,7 +133,7 @@ def test_a_server_that_ends_slowly_is_waited_for(ray: FakeRay, monkeypatch: pyte
             for _ in range(5):
                 assert asked.acquire(timeout=20)
             ended.append(number)
-            return told(lambda: None)
+            return wrapped(lambda: None)
 
     monkeypatch.setattr(site, "_LOOK_S", 0.01)
     [placed] = calls.place(Slow, "server", calls.nodes()[2:])
@@ -148,7 +148,7 @@ def test_a_server_that_does_not_end_is_told(ray: FakeRay, monkeypatch: pytest.Mo
     class Never(NodeAgent):
         def stop_server(self, number: int) -> Wrapped:
             enough.wait(60)
-            return told(lambda: None)
+            return wrapped(lambda: None)
 
     monkeypatch.setattr(site, "_END_S", 0.05)
     monkeypatch.setattr(site, "_LOOK_S", 0.01)
@@ -167,11 +167,11 @@ def test_a_server_that_may_still_run_is_ended_before_another_starts(ray: FakeRay
     class Back(NodeAgent):
         def stop_server(self, number: int) -> Wrapped:
             done.append(f"stop {number}")
-            return told(lambda: None)
+            return wrapped(lambda: None)
 
         def start(self, *given: object) -> Wrapped:
             done.append("start")
-            return told(lambda: (8, 8081, 1, 0))
+            return wrapped(lambda: (8, 8081, 1, 0))
 
     [placed] = calls.place(Back, "server", calls.nodes()[2:])
     there = FarSite(placed)
@@ -200,7 +200,7 @@ def test_a_doctor_who_asks_many_tools_is_waited_for(
     def slow(self: ServerAgent, study: object) -> Wrapped:
         for _ in range(4):
             assert asked.acquire(timeout=20)
-        return told(lambda: ((), ()))
+        return wrapped(lambda: ((), ()))
 
     monkeypatch.setattr(ServerAgent, "hello", heard)
     monkeypatch.setattr(ServerAgent, "examine", slow)
@@ -222,7 +222,7 @@ def engine_of(ray: FakeRay, node: str) -> driver.EngineRun:
 
 def test_a_load_that_its_driver_forgot_is_no_measurement(ray: FakeRay, plan: LoadPlan) -> None:
     """A driver that stands still (Ctrl-Z) comes back to parts that ended at their own times."""
-    with session.fleet(ADDRESS, None, plan) as (made, whole):
+    with session.generators(ADDRESS, None, plan) as (made, whole):
         load = made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
         for _ in range(2):  # the next time there is nothing left to end
             generator_at(ray, SECOND).forgotten()
@@ -259,7 +259,7 @@ def test_an_agent_that_could_not_end_what_it_runs_tries_again(monkeypatch: pytes
 def test_an_end_comes_soon_whatever_the_calendar_is_set_to(
     ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with session.fleet(ADDRESS, None, plan) as (made, whole):
+    with session.generators(ADDRESS, None, plan) as (made, whole):
         load = made.start(replace(whole, stop=StopAfter(ns=3_600_000_000_000)))
         calendar = time.time_ns
         with monkeypatch.context() as changed:
@@ -274,7 +274,7 @@ def test_a_generator_without_a_way_is_told_and_the_others_are_measured(
     class Near(NodeAgent):
         def link_to(self, address: str, port: int, seconds: float) -> Wrapped:
             if self._address == FIRST:
-                return told(lambda: self._lost(address))
+                return wrapped(lambda: self._lost(address))
             return super().link_to(address, port, 0.01)
 
         def _lost(self, address: str) -> None:

@@ -11,7 +11,15 @@ from made_runs import UNIT_NS, histogram, measurement
 from msgspec.structs import replace
 
 from assay.cluster.merge import NotOneLoad, added, merged
-from assay.model.measurement import Books, Histogram, Http3, Measurement, Outcome, UnderWay, Window
+from assay.model.measurement import (
+    Histogram,
+    Http3,
+    Measurement,
+    Outcome,
+    RequestAccounting,
+    UnderWay,
+    Window,
+)
 from assay.stats.quantiles import quantiles
 
 times = st.lists(st.integers(20, 600_000_000).map(lambda units: units * UNIT_NS), max_size=60)
@@ -45,24 +53,24 @@ def test_the_deviation_of_the_whole_counts_what_lies_between_the_parts() -> None
 
 
 def made(completed: int, failed: int, in_flight: int, **changes: object) -> Measurement:
-    books = Books(
+    requests = RequestAccounting(
         started=completed + failed + in_flight, completed=completed, failed=failed, in_flight=in_flight
     )
-    return replace(measurement(), books=books, **changes)
+    return replace(measurement(), requests=requests, **changes)
 
 
 counts = st.integers(0, 1_000_000)
 
 
 @given(st.lists(st.tuples(counts, counts, counts), min_size=1, max_size=5))
-def test_books_balance_in_the_whole(parts: list[tuple[int, int, int]]) -> None:
-    books = merged([made(*part) for part in parts]).books
-    assert books.started == books.completed + books.failed + books.in_flight
-    assert books.completed == sum(part[0] for part in parts)
+def test_accounting_balance_in_the_whole(parts: list[tuple[int, int, int]]) -> None:
+    requests = merged([made(*part) for part in parts]).requests
+    assert requests.started == requests.completed + requests.failed + requests.in_flight
+    assert requests.completed == sum(part[0] for part in parts)
 
 
-def test_books_that_do_not_balance_are_no_part_of_anything() -> None:
-    wrong = replace(measurement(), books=Books(started=2, completed=1, failed=0, in_flight=0))
+def test_accounting_that_do_not_balance_are_no_part_of_anything() -> None:
+    wrong = replace(measurement(), requests=RequestAccounting(started=2, completed=1, failed=0, in_flight=0))
     with pytest.raises(NotOneLoad, match="generator 2"):
         merged([measurement(), wrong])
     with pytest.raises(NotOneLoad, match="no generator"):

@@ -1,4 +1,4 @@
-"""Several generators' lanes as one: slices by the number of their turn, and nothing of parts that differ."""
+"""Several generators' arms as one: slices by the number of their turn, and nothing of parts that differ."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from made_runs import measurement
 from msgspec.structs import replace
 
-from assay.cluster.live import lane_together
+from assay.cluster.live import arm_together
 from assay.cluster.merge import NotOneLoad
 from assay.cluster.merge_slices import merged_turns, slices_of_all
-from assay.model.interleaving import Ended, LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement
+from assay.model.interleaving import ArmMeasurement, ArmSnapshot, Ended, InterleavedMeasurement, Slice
 from assay.model.measurement import Snapshot
 
 
@@ -21,7 +21,7 @@ def made(turn: int, completed: int = 100, *, p50_ns: int = 1_000, shift_ns: int 
         cycle=turn // 2,
         place=turn % 2,
         phase="measured",
-        settle_ns=5,
+        washout_ns=5,
         start_ns=turn * 105 + 5 + shift_ns,
         length_ns=100,
         started=completed + 1,
@@ -41,15 +41,15 @@ def made(turn: int, completed: int = 100, *, p50_ns: int = 1_000, shift_ns: int 
     )
 
 
-def part(*lanes: tuple[Slice, ...], late_ns: int = 0, ended: Ended | None = None) -> WovenMeasurement:
-    return WovenMeasurement(
+def part(*arms: tuple[Slice, ...], late_ns: int = 0, ended: Ended | None = None) -> InterleavedMeasurement:
+    return InterleavedMeasurement(
         started_at_unix_ns=1,
         started_at_monotonic_ns=1,
         started_late_ns=late_ns,
         length_ns=1_000,
         interrupted=False,
-        lanes=tuple(
-            LaneMeasurement(measurement=measurement(), late=7, ended=ended, slices=slices) for slices in lanes
+        arms=tuple(
+            ArmMeasurement(measurement=measurement(), late=7, ended=ended, slices=slices) for slices in arms
         ),
     )
 
@@ -63,8 +63,8 @@ def test_a_slice_of_the_whole_has_what_was_done_in_it_by_all(parts: list[list[in
     whole = merged_turns(
         [part(tuple(made(turn, one[turn]) for turn in range(fewest)), late_ns=len(one)) for one in parts]
     )
-    [lane] = whole.lanes
-    for turn, one in enumerate(lane.slices):
+    [arm] = whole.arms
+    for turn, one in enumerate(arm.slices):
         assert one.completed == sum(each[turn] for each in parts)
         assert one.started == one.completed + len(parts)
         assert one.service_time_sum_ns == 1_000 * one.completed
@@ -78,9 +78,9 @@ def test_a_slice_of_the_whole_has_what_was_done_in_it_by_all(parts: list[list[in
             one.client_delayed_ns,
             one.edges_ns,
         ) == tuple(len(parts) * each for each in (3, 1, 4, 5, 40, 8, -6))
-    assert [window.completed for window in lane.measurement.windows] == [one.completed for one in lane.slices]
-    assert lane.late == 7 * len(parts)
-    assert lane.measurement.books.started == len(parts) * measurement().books.started
+    assert [window.completed for window in arm.measurement.windows] == [one.completed for one in arm.slices]
+    assert arm.late == 7 * len(parts)
+    assert arm.measurement.requests.started == len(parts) * measurement().requests.started
     assert whole.started_late_ns == max(map(len, parts))
 
 
@@ -91,8 +91,8 @@ def test_what_one_generator_does_not_know_is_not_known_of_the_whole() -> None:
 
 
 def test_the_median_is_the_mean_of_theirs_by_answers() -> None:
-    [lane] = merged_turns([part((made(0, 100, p50_ns=1_000),)), part((made(0, 300, p50_ns=2_000),))]).lanes
-    assert lane.slices[0].service_time_p50_ns == 1_750
+    [arm] = merged_turns([part((made(0, 100, p50_ns=1_000),)), part((made(0, 300, p50_ns=2_000),))]).arms
+    assert arm.slices[0].service_time_p50_ns == 1_750
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_generators_that_took_other_turns_are_no_one_load(other: tuple[Slice, ..
         merged_turns([])
 
 
-def test_a_lane_that_ended_did_so_on_all_of_them() -> None:
-    assert merged_turns([part((made(0),), ended="failure")] * 2).lanes[0].ended == "failure"
+def test_a_arm_that_ended_did_so_on_all_of_them() -> None:
+    assert merged_turns([part((made(0),), ended="failure")] * 2).arms[0].ended == "failure"
 
 
-def looked(*slices: Slice, phase: str = "measured") -> LaneSnapshot:
+def looked(*slices: Slice, phase: str = "measured") -> ArmSnapshot:
     snapshot = Snapshot(
         phase="measured" if phase == "measured" else "warmup",
         elapsed_ns=1,
@@ -131,12 +131,12 @@ def looked(*slices: Slice, phase: str = "measured") -> LaneSnapshot:
         client_cpu=0.5,
         windows=(),
     )
-    return LaneSnapshot(snapshot=snapshot, ended=None, slices=slices)
+    return ArmSnapshot(snapshot=snapshot, ended=None, slices=slices)
 
 
 def test_the_live_view_shows_the_slices_that_all_have_ended() -> None:
-    seen = lane_together([looked(made(0), made(2)), looked(made(0))])
+    seen = arm_together([looked(made(0), made(2)), looked(made(0))])
     assert seen.slices == slices_of_all([[made(0)], [made(0)]])
     assert (seen.snapshot.started, seen.snapshot.open_connections) == (20, 4)
     # One has heard of the measured phase, the other is about to: there is no slice of one phase yet.
-    assert lane_together([looked(made(0)), looked(made(0), phase="warmup")]).slices == ()
+    assert arm_together([looked(made(0)), looked(made(0), phase="warmup")]).slices == ()

@@ -15,7 +15,7 @@ from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Node
 from assay.cluster.generators import dealt
 from assay.core.errors import EnvironmentLacks
-from assay.model.interleaving import WovenPlan
+from assay.model.interleaving import InterleavedPlan
 
 GENERATORS = (Node("a", "10.0.0.1", ("generator",)), Node("b", "10.0.0.2", ("generator",)))
 
@@ -39,13 +39,13 @@ def test_an_agent_sends_nothing_to_strangers_without_the_drivers_word() -> None:
     kind, (said, _) = agent.start(msgspec.json.encode(beyond), False)
     assert kind == "input"
     assert said == "192.0.2.1 is neither loopback nor private, and the driver has no leave to load it"
-    assert agent.look()[0] == "input"  # nothing goes on
+    assert agent.live_view()[0] == "input"  # nothing goes on
 
 
 def test_an_agent_sends_nothing_to_strangers_in_turns_either() -> None:
     agent = GeneratorAgent("10.0.0.1")
     ours, beyond = plan(), replace(plan(), url="http://192.0.2.1/")
-    in_turns = WovenPlan(lanes=(ours, beyond), slice_ns=20_000_000, settle_ns=2_000_000)
+    in_turns = InterleavedPlan(arms=(ours, beyond), slice_ns=20_000_000, washout_ns=2_000_000)
     kind, (said, _) = agent.start_turns(msgspec.json.encode(in_turns), False)
     assert kind == "input"
     assert said == "192.0.2.1 is neither loopback nor private, and the driver has no leave to load it"
@@ -56,7 +56,7 @@ def test_what_a_node_lacks_is_told_as_a_line() -> None:
     def full() -> None:
         raise OSError(28, "No space left on device", "/srv/log")
 
-    assert calls.told(full) == ("system", ("No space left on device", "/srv/log"))
+    assert calls.wrapped(full) == ("system", ("No space left on device", "/srv/log"))
 
 
 @given(st.integers(1, 400), st.integers(1, 40))

@@ -19,11 +19,19 @@ from msgspec.structs import replace
 from assay.cluster import session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import NodeFailed, NodeLost, Wrapped
-from assay.cluster.course import Course
-from assay.cluster.generators_slices import FleetTurns
+from assay.cluster.course import AgreedCourse
+from assay.cluster.generators_slices import GeneratorsTurns
 from assay.cluster.server_agent import ServerAgent
 from assay.engine.driver import AgreedTurns, PlanRefused
-from assay.model.interleaving import End, EndLane, GiveTurns, Measure, SetLengths, WovenMeasurement, WovenPlan
+from assay.model.interleaving import (
+    End,
+    EndArm,
+    GiveTurns,
+    InterleavedMeasurement,
+    InterleavedPlan,
+    Measure,
+    SetLengths,
+)
 from assay.model.plan import Closed, LoadPlan, Request, StopAfter
 from assay.servers.cores import CoreSplit
 
@@ -44,7 +52,7 @@ def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
         yield running
 
 
-def lane(url: str, warmup_max_ns: int = HOUR_NS) -> LoadPlan:
+def arm(url: str, warmup_max_ns: int = HOUR_NS) -> LoadPlan:
     return LoadPlan(
         url=url,
         requests=(Request(target="/"),),
@@ -57,29 +65,31 @@ def lane(url: str, warmup_max_ns: int = HOUR_NS) -> LoadPlan:
 @contextmanager
 def taking_turns(
     urls: tuple[str, ...], *, slice_ns: int = 50 * MS, warms: bool = True
-) -> Iterator[FleetTurns]:
+) -> Iterator[GeneratorsTurns]:
     """Two generators that load these in turns."""
-    with session.fleet(ADDRESS, None, lane(urls[0])) as (made, whole):
-        lanes = tuple(
+    with session.generators(ADDRESS, None, arm(urls[0])) as (made, whole):
+        arms = tuple(
             replace(whole, url=url, warmup_max_ns=HOUR_NS if warms else 0, threads=2) for url in urls
         )
-        turns = made.start_woven(WovenPlan(lanes=lanes, slice_ns=slice_ns, settle_ns=2 * MS, seed=3))
+        turns = made.start_interleaved(
+            InterleavedPlan(arms=arms, slice_ns=slice_ns, washout_ns=2 * MS, seed=3)
+        )
         try:
             yield turns
         finally:
             turns.stop()
 
 
-def finished(turns: FleetTurns) -> WovenMeasurement:
+def finished(turns: GeneratorsTurns) -> InterleavedMeasurement:
     measured = turns.result()
-    for place, lane in enumerate(measured.lanes):
+    for place, arm in enumerate(measured.arms):
         seen = turns.generators(place)
         assert [one.node for one in seen] == [FIRST, SECOND]
         assert [one.first_worker for one in seen] == [0, 1]
-        books = [one.measurement.books for one in seen]
-        assert lane.measurement.books.started == sum(one.started for one in books)
-        assert lane.measurement.connections.asked == 4
-        assert sum(one.completed for one in lane.slices) >= lane.measurement.completed
+        requests = [one.measurement.requests for one in seen]
+        assert arm.measurement.requests.started == sum(one.started for one in requests)
+        assert arm.measurement.connections.asked == 4
+        assert sum(one.completed for one in arm.slices) >= arm.measurement.completed
     return measured
 
 
@@ -90,34 +100,34 @@ def test_generators_take_the_same_turns_and_their_slices_are_added(
         begun = turns.wait_begin(0, PATIENCE_S)
         assert begun is not None
         assert time.monotonic_ns() >= turns.started_at_monotonic_ns() + begun.start_ns
-        turns.change(SetLengths(slice_ns=20 * MS, settle_ns=3 * MS))
+        turns.change(SetLengths(slice_ns=20 * MS, washout_ns=3 * MS))
         measures = turns.change(Measure())
         ends = turns.change(End(), measures + 6)
         assert ends == measures + 6
         measured = finished(turns)
     assert not measured.interrupted
-    for one in measured.lanes:
+    for one in measured.arms:
         slices = [each for each in one.slices if each.phase == "measured"]
         assert [each.cycle for each in slices] == list(range(measures, ends))
-        assert {(each.length_ns, each.settle_ns) for each in slices} == {(20 * MS, 3 * MS)}
+        assert {(each.length_ns, each.washout_ns) for each in slices} == {(20 * MS, 3 * MS)}
         assert one.measurement.measured_ns == 6 * 20 * MS
         assert one.measurement.completed > 0
-    assert turns.plan.settle_ns >= turns.least_settle_ns > 0
+    assert turns.plan.washout_ns >= turns.least_washout_ns > 0
 
 
-def test_lanes_lend_their_turns_on_all_generators_from_one_cycle_on(
+def test_arms_lend_their_turns_on_all_generators_from_one_cycle_on(
     ray: FakeRay, urls: tuple[str, str]
 ) -> None:
     with taking_turns(urls, slice_ns=20 * MS) as turns:
-        lent = turns.change(GiveTurns(lanes=(1,)))
-        back = turns.change(GiveTurns(lanes=(0, 1)), lent + 3)
-        turns.change(EndLane(lane=1), back + 1)
+        lent = turns.change(GiveTurns(arms=(1,)))
+        back = turns.change(GiveTurns(arms=(0, 1)), lent + 3)
+        turns.change(EndArm(arm=1), back + 1)
         turns.change(End(), back + 2)
         measured = finished(turns)
-    cycles = [[one.cycle for one in lane.slices] for lane in measured.lanes]
+    cycles = [[one.cycle for one in arm.slices] for arm in measured.arms]
     assert cycles[0] == [*range(lent), back, back + 1]
     assert cycles[1] == list(range(back + 1))
-    assert [one.ended for one in measured.lanes] == [None, "asked"]
+    assert [one.ended for one in measured.arms] == [None, "asked"]
 
 
 def test_a_generator_that_is_lost_is_told_while_turns_are_waited_for(
@@ -132,7 +142,7 @@ def test_a_generator_that_is_lost_is_told_while_turns_are_waited_for(
             turns.result()
 
 
-def test_a_change_that_one_hears_of_too_late_spoils_the_sitting(
+def test_a_change_that_one_hears_of_too_late_spoils_the_block(
     ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard = GeneratorAgent.change
@@ -155,14 +165,14 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_lane_ends_where_no_generator_finds_anybody(ray: FakeRay, urls: tuple[str, str]) -> None:
+def test_a_arm_ends_where_no_generator_finds_anybody(ray: FakeRay, urls: tuple[str, str]) -> None:
     with hello_server.standing() as gone:
         pass
     with taking_turns((urls[0], gone), slice_ns=20 * MS) as turns:
-        until(lambda: turns.snapshot().lanes[1].ended is not None)
+        until(lambda: turns.snapshot().arms[1].ended is not None)
         turns.change(End())
         measured = finished(turns)
-    assert [one.ended for one in measured.lanes] == [None, "unreachable"]
+    assert [one.ended for one in measured.arms] == [None, "unreachable"]
 
 
 def test_what_one_generator_alone_does_not_reach_goes_on(
@@ -175,18 +185,18 @@ def test_what_one_generator_alone_does_not_reach_goes_on(
         if self is not ray.of(SECOND).agent:
             return kind, told
         seen = msgspec.json.decode(told)
-        seen["lanes"][1]["found"] = "unreachable"
+        seen["arms"][1]["ended_here"] = "unreachable"
         return kind, msgspec.json.encode(seen)
 
     monkeypatch.setattr(GeneratorAgent, "look_at_turns", blind)
     with taking_turns(urls, slice_ns=20 * MS) as turns:
         for _ in range(3):
-            assert turns.snapshot().lanes[1].ended is None
+            assert turns.snapshot().arms[1].ended is None
         turns.change(End())
-        assert finished(turns).lanes[1].ended is None
+        assert finished(turns).arms[1].ended is None
 
 
-def test_a_failure_that_one_generator_sees_ends_the_lane_on_all(
+def test_a_failure_that_one_generator_sees_ends_the_arm_on_all(
     ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard = GeneratorAgent.look_at_turns
@@ -195,14 +205,14 @@ def test_a_failure_that_one_generator_sees_ends_the_lane_on_all(
         kind, told = heard(self)
         seen = msgspec.json.decode(told)
         if self is ray.of(SECOND).agent:
-            seen["lanes"][0]["found"] = "failure"
+            seen["arms"][0]["ended_here"] = "failure"
         return kind, msgspec.json.encode(seen)
 
     monkeypatch.setattr(GeneratorAgent, "look_at_turns", failing)
     with taking_turns(urls, slice_ns=20 * MS) as turns:
         turns.snapshot()
         turns.change(End())
-        assert [one.ended for one in finished(turns).lanes] == ["failure", None]
+        assert [one.ended for one in finished(turns).arms] == ["failure", None]
 
 
 def test_a_stop_is_one_instant_for_all(ray: FakeRay, urls: tuple[str, str]) -> None:
@@ -211,7 +221,7 @@ def test_a_stop_is_one_instant_for_all(ray: FakeRay, urls: tuple[str, str]) -> N
         turns.stop()
         measured = finished(turns)
     assert measured.interrupted
-    assert sum(len(one.slices) for one in measured.lanes) == 1
+    assert sum(len(one.slices) for one in measured.arms) == 1
 
 
 def test_a_plan_that_is_wrong_starts_nothing(ray: FakeRay, urls: tuple[str, str]) -> None:
@@ -219,9 +229,9 @@ def test_a_plan_that_is_wrong_starts_nothing(ray: FakeRay, urls: tuple[str, str]
         pass
 
 
-def course(starts_in_ns: int, urls: tuple[str, str]) -> Course:
-    plan = WovenPlan(lanes=tuple(map(lane, urls)), slice_ns=20 * MS, settle_ns=2 * MS)
-    return Course(plan, time.time_ns() + starts_in_ns)
+def course(starts_in_ns: int, urls: tuple[str, str]) -> AgreedCourse:
+    plan = InterleavedPlan(arms=tuple(map(arm, urls)), slice_ns=20 * MS, washout_ns=2 * MS)
+    return AgreedCourse(plan, time.time_ns() + starts_in_ns)
 
 
 def test_a_course_is_waited_for_by_the_clock(urls: tuple[str, str]) -> None:
@@ -246,7 +256,7 @@ def test_nobody_waits_for_a_course_that_was_ended(urls: tuple[str, str]) -> None
 
 
 def test_agreed_turns_are_those_of_the_plan_and_its_changes(urls: tuple[str, str]) -> None:
-    plan = WovenPlan(lanes=tuple(map(lane, urls)), slice_ns=20 * MS, settle_ns=2 * MS)
+    plan = InterleavedPlan(arms=tuple(map(arm, urls)), slice_ns=20 * MS, washout_ns=2 * MS)
     turns = AgreedTurns(plan)
     assert turns.turn(2, 0) is None  # its cycle has not begun
     assert turns.next_cycle(0) == 1
@@ -258,17 +268,17 @@ def test_agreed_turns_are_those_of_the_plan_and_its_changes(urls: tuple[str, str
     assert last is not None and (last.cycle, last.phase, last.end_ns) == (2, "measured", 6 * 22 * MS)
     assert turns.change(Measure(), 1) == 3  # too late for that cycle
     with pytest.raises(PlanRefused, match="slice_ns"):
-        turns.change(SetLengths(slice_ns=0, settle_ns=0))
+        turns.change(SetLengths(slice_ns=0, washout_ns=0))
 
 
 def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, str]) -> None:
     """Of servers that stand elsewhere it sees nothing, and knows no less of the host."""
     agent = ServerAgent("127.0.0.1")
-    plan = WovenPlan(
-        lanes=tuple(lane(url, warmup_max_ns=0) for url in urls), slice_ns=20 * MS, settle_ns=5 * MS
+    plan = InterleavedPlan(
+        arms=tuple(arm(url, warmup_max_ns=0) for url in urls), slice_ns=20 * MS, washout_ns=5 * MS
     )
     assert agent.follow(plan, time.time_ns(), (None, None), CoreSplit((), (), 1))[0] == "ok"
-    assert agent.change(msgspec.json.encode(GiveTurns(lanes=(1,))), 2) == ("ok", 2)
+    assert agent.change(msgspec.json.encode(GiveTurns(arms=(1,))), 2) == ("ok", 2)
 
     def seen_so_far() -> list[Any]:
         found: list[Any] = msgspec.json.decode(agent.slices_seen(0)[1][0])
@@ -278,7 +288,7 @@ def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, 
     seen = seen_so_far()
     assert {tuple(one["cpu_ns"]) for one in seen} == {(None, None)}
     assert [one["turn"] for one in seen] == sorted({one["turn"] for one in seen})
-    assert seen[-1]["lane"] == 1  # it heard of the change
+    assert seen[-1]["arm"] == 1  # it heard of the change
     assert agent.slices_seen(len(seen))[1][1] == ()
     hosts = msgspec.json.decode(agent.followed()[1])
     assert [host["busy_cores"] is not None for host in hosts] == [True, True]

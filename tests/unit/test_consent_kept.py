@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import consent
-from assay.model.design import Commands, ContestDesign, Rival
+from assay.model.design import Candidate, Commands, ComparisonDesign
 
 SELF = """
 import sys
@@ -25,17 +25,17 @@ def remember(number: int) -> None:
     consent.remember_record(f"run-{number}", made())
 
 
-def made() -> ContestDesign:
-    return ContestDesign(
+def made() -> ComparisonDesign:
+    return ComparisonDesign(
         title="t",
         question="q",
         seed=1,
         plans={},
         warm_ups={},
         titles={},
-        rivals=(Rival(name="a", command="./a"),),
+        candidates=(Candidate(name="a", command="./a"),),
         commands=Commands(),
-        sought=0.01,
+        margin=0.01,
         budget_ns=1,
         measure_ns=1,
     )

@@ -106,26 +106,26 @@ def test_the_first_candidate_is_entered_twice_under_the_same_plan(tmp_path: Path
 
 
 def test_the_time_it_takes_counts_turns_and_no_watched_warm_up_after_the_second(tmp_path: Path) -> None:
-    alone = study(tmp_path / "alone", weave=False).expected_s()
+    alone = study(tmp_path / "alone", interleave=False).expected_s()
     turns = study(tmp_path / "turns").expected_s()
     # Twenty-four trials of 10 s, half a second around them; a warm-up of 1 to 5 s, at most 2.5 from the third
     # on. The null server warms up for the least.
     assert alone == pytest.approx((24 * 11.5, 6 * 15.5 + 12 * 13.0 + 6 * 11.5))
-    # Forty-two settle times of 5 ms, two slices until all measure, and 3 s of pilot for each of the four.
+    # Forty-two washout of 5 ms, two slices until all measure, and 3 s of pilot for each of the four.
     more = 24 * (42 * 0.005 + 0.5) + 4 * 3.0
     assert turns == pytest.approx((alone[0] + more, alone[1] + more))
 
 
 def test_what_follows_closed_loops_is_warmed_by_them_each_time(tmp_path: Path) -> None:
-    made = study(tmp_path, latency=True, weave=False)
-    later = next(one for one in made.cases if one.case.later)
+    made = study(tmp_path, latency=True, interleave=False)
+    later = next(one for one in made.cases if one.case.dependent)
     # 10 s, half a second around them; the closed loop for 1 to 5 s, and the least by itself.
     assert made.expected_trial_s(later) == pytest.approx((12.5, 16.5))
 
 
-def test_what_follows_a_sitting_finds_its_servers_warm(tmp_path: Path) -> None:
+def test_what_follows_a_block_finds_its_servers_warm(tmp_path: Path) -> None:
     made = study(tmp_path, latency=True)
-    later = next(one for one in made.cases if one.case.later)
+    later = next(one for one in made.cases if one.case.dependent)
     assert made.expected_trial_s(later) == pytest.approx((11.5, 11.5))
 
 
@@ -224,7 +224,7 @@ def test_a_control_claims_no_more_than_its_interval_decides() -> None:
 def test_so_few_blocks_that_are_looked_at_bound_no_bias() -> None:
     cases = [case("a"), case("b"), case("a again", role="control", control_of="a")]
     trials = [trial(one.id, block, measurement()) for block in range(3) for one in cases]
-    made = run(cases, trials, 0, {"kind": "versus", "sought": 0.02})
+    made = run(cases, trials, 0, {"kind": "versus", "margin": 0.02})
     shown = on_the_screen(msgspec.structs.replace(made, judgement=judge(made, 0)))
     assert "a differed from itself by 0 %: so few blocks bound no bias, and no difference below" in shown
 
@@ -232,7 +232,7 @@ def test_so_few_blocks_that_are_looked_at_bound_no_bias() -> None:
 def test_a_control_that_fails_is_said_on_every_line() -> None:
     failing = controlled(1.05)
     assert failing.judgement is not None
-    assert [row.tier for row in failing.judgement.ranking[:2]] == [1, 2]  # further apart than the bias
+    assert [row.rank for row in failing.judgement.ranking[:2]] == [1, 2]  # further apart than the bias
     lines = [line for line in markdown.render(failing).splitlines() if line.startswith("| ") and "± " in line]
     assert len(lines) == 3 and all("D1" in line for line in lines)
     said = "): the run is biased (D1), and no difference below 5."
@@ -249,7 +249,7 @@ def test_a_control_of_two_blocks_is_no_yardstick() -> None:
         if trial.case == "a again" and trial.block < 2
     ) + tuple(trial for trial in made.trials if trial.case != "a again")
     judged = judge(msgspec.structs.replace(made, trials=trials, judgement=None), 0)
-    assert [row.tier for row in judged.ranking if row.case in ("a", "b")] == [1, 2]
+    assert [row.rank for row in judged.ranking if row.case in ("a", "b")] == [1, 2]
 
 
 def test_a_threshold_that_the_study_set_shows_also_where_nothing_is_found() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_runs import case, measurement, plan, run, trial, woven
+from made_runs import case, interleaved, measurement, plan, run, trial
 from msgspec.structs import replace
 from test_capacity_answer import BOUNDS, at, seen
 from test_verdict_turn_rules import cold, rates, slices
 from test_versus_answer import rate_at
 
-from assay.model.design import ContestDesign, Design, SearchDesign, StudyDesign, WarmUp
+from assay.model.design import ComparisonDesign, Design, SearchDesign, StudyDesign, WarmUp
 from assay.model.measurement import Outcome
 from assay.model.plan import Open
 from assay.model.run import Run
@@ -84,33 +84,33 @@ def test_to_a_search_the_death_of_the_server_is_an_answer() -> None:
     assert given_up([*trials, trial("a", 7, DOWN)], "a", death_is_answer=True) == DOWN
 
 
-# --- a contest ----------------------------------------------------------------------------
+# --- a comparison ----------------------------------------------------------------------------
 
 
-CONTEST = ContestDesign(seed=3, sought=0.02, budget_ns=HOUR_NS)
-RIVALS = [case("A"), case("B"), case("A (again)", server="A", role="control", control_of="A")]
+COMPARISON = ComparisonDesign(seed=3, margin=0.02, budget_ns=HOUR_NS)
+CANDIDATES = [case("A"), case("B"), case("A (again)", server="A", role="control", control_of="A")]
 
 
-def test_a_contest_goes_on_in_whole_blocks_until_it_is_settled() -> None:
-    ended = to_its_end(begun(CONTEST, RIVALS, []))
+def test_a_comparison_goes_on_in_whole_blocks_until_it_is_settled() -> None:
+    ended = to_its_end(begun(COMPARISON, CANDIDATES, []))
     blocks = {one.block for one in ended.trials}
     assert len(ended.trials) == 3 * len(blocks) and len(blocks) >= 4
     for block in blocks:
         order = [one.case for one in ended.trials if one.block == block]
-        assert tuple(order) == order_of_block([one.id for one in RIVALS], block, 3)
+        assert tuple(order) == order_of_block([one.id for one in CANDIDATES], block, 3)
     assert [one.number for one in ended.trials] == list(range(len(ended.trials)))
 
 
 @settings(deadline=None, max_examples=20)
 @given(cut=st.integers(0, 11))
-def test_a_contest_that_was_cut_off_goes_on_exactly_where_it_was(cut: int) -> None:
-    whole = to_its_end(begun(CONTEST, RIVALS, []))
-    again = to_its_end(begun(CONTEST, RIVALS, list(whole.trials[:cut])))
+def test_a_comparison_that_was_cut_off_goes_on_exactly_where_it_was(cut: int) -> None:
+    whole = to_its_end(begun(COMPARISON, CANDIDATES, []))
+    again = to_its_end(begun(COMPARISON, CANDIDATES, list(whole.trials[:cut])))
     assert again.trials == whole.trials
 
 
-def test_a_rival_that_is_given_up_ends_a_contest_of_two() -> None:
-    made = begun(CONTEST, RIVALS, [])
+def test_a_candidate_that_is_given_up_ends_a_comparison_of_two() -> None:
+    made = begun(COMPARISON, CANDIDATES, [])
     for _ in range(6):
         due = next_trial(made)
         assert due is not None
@@ -126,8 +126,8 @@ def none_right(due: Due) -> Trial:
 
 
 @pytest.mark.parametrize(("names", "ends"), [("AB", True), ("ABC", False)])
-def test_a_rival_of_which_no_answer_is_right_is_tried_in_one_block(names: str, ends: bool) -> None:
-    made = begun(CONTEST, [case(name) for name in names], [])
+def test_a_candidate_of_which_no_answer_is_right_is_tried_in_one_block(names: str, ends: bool) -> None:
+    made = begun(COMPARISON, [case(name) for name in names], [])
     for _ in names:
         due = next_trial(made)
         assert due is not None
@@ -136,8 +136,8 @@ def test_a_rival_of_which_no_answer_is_right_is_tried_in_one_block(names: str, e
     assert "B" not in {one.case for one in to_its_end(made).trials if one.block}
 
 
-def test_a_rival_that_answered_once_may_have_had_bad_luck() -> None:
-    made = begun(CONTEST, [case("A"), case("B")], [])
+def test_a_candidate_that_answered_once_may_have_had_bad_luck() -> None:
+    made = begun(COMPARISON, [case("A"), case("B")], [])
     for number in range(6):
         due = next_trial(made)
         assert due is not None
@@ -146,17 +146,17 @@ def test_a_rival_that_answered_once_may_have_had_bad_luck() -> None:
     assert next_trial(made) is not None
 
 
-def test_a_contest_does_not_begin_a_block_beyond_its_budget() -> None:
-    tight = ContestDesign(
-        seed=3, sought=0.0001, budget_ns=65_000_000_000
+def test_a_comparison_does_not_begin_a_block_beyond_its_budget() -> None:
+    tight = ComparisonDesign(
+        seed=3, margin=0.0001, budget_ns=65_000_000_000
     )  # a trial offers ten seconds of load
-    ended = to_its_end(begun(tight, RIVALS, []))
+    ended = to_its_end(begun(tight, CANDIDATES, []))
     assert {one.block for one in ended.trials} == {0, 1}
 
 
 def test_a_long_first_warm_up_leaves_room_for_the_blocks_that_need_none() -> None:
-    design = ContestDesign(seed=3, sought=0.0001, budget_ns=106_000_000_000)
-    made = begun(design, RIVALS, [])
+    design = ComparisonDesign(seed=3, margin=0.0001, budget_ns=106_000_000_000)
+    made = begun(design, CANDIDATES, [])
     for _ in range(3):
         due = next_trial(made)
         assert due is not None
@@ -171,17 +171,17 @@ def test_a_long_first_warm_up_leaves_room_for_the_blocks_that_need_none() -> Non
 
 def sat(per_s: float, left: float, allowed: float | None) -> Run:
     """A serves 10,000 a second, and B `per_s`, but only so much of what it should right after a switch."""
-    design = replace(CONTEST, sought=0.001, slower_allowed=allowed)
-    made = begun(design, RIVALS[:2], [])
+    design = replace(COMPARISON, margin=0.001, slower_allowed=allowed)
+    made = begun(design, CANDIDATES[:2], [])
     for number in range(8):
         each = {"A": rates(10_000, number, 0), "B": rates(per_s, number, 1)}
-        made = made.after(slices(woven(each, number, number), "B", lambda one: cold(one, left)))
+        made = made.after(slices(interleaved(each, number, number), "B", lambda one: cold(one, left)))
     return made
 
 
 @pytest.mark.parametrize("allowed", [None, 0.02])
 @pytest.mark.parametrize(("per_s", "left", "settled"), [(9_500, 1.0, True), (9_700, 0.8, False)])
-def test_a_contest_ends_by_what_it_will_be_judged_by(
+def test_a_comparison_ends_by_what_it_will_be_judged_by(
     allowed: float | None, per_s: float, left: float, settled: bool
 ) -> None:
     made = sat(per_s, left, allowed)

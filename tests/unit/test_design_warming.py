@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import case, measurement, run, trial, woven
+from made_runs import case, interleaved, measurement, run, trial
 from msgspec.structs import replace
 
-from assay.model.block import Weave
-from assay.model.design import ContestDesign, Design, StudyDesign, WarmUp
+from assay.model.block import Interleaving
+from assay.model.design import ComparisonDesign, Design, StudyDesign, WarmUp
 from assay.model.run import Run
 from assay.model.trial import OfCapacity, Trial, WarmUpSeen
 from assay.plan.next import next_trial
@@ -100,15 +100,15 @@ def test_a_warm_up_without_a_change_of_level_counts_where_the_least_was_enough()
 
 def test_in_turns_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever() -> None:
     """Beside a program that comes and goes, its level changes to the end of the warm-up."""
-    disturbed = woven(
+    preempted = interleaved(
         {"A": [19e3, 52e3, 48e3, 25e3, 56e3, 22e3, 20e3, 31e3], "B": [2e3, 5e3, 20e3, 55e3] * 2}
     )
     late = WarmUpSeen(steady=False, bound_ns=WHOLE.max_ns, changes_ns=(600_000_000,))
-    a, b = (replace(one, warm_up=late) for one in disturbed.trials)
+    a, b = (replace(one, warm_up=late) for one in preempted.trials)
     whole = WarmUp(min_ns=100_000_000, max_ns=WHOLE.max_ns)
     assert warm_up_for(begun(a, whole=whole), "A", 1).max_ns == 300_000_000  # the second slice
     assert warm_up_for(begun(b, whole=whole), "B", 1).max_ns == 600_000_000
-    assert warm_up_for(begun(replace(a, lane=None), whole=whole), "A", 1).max_ns == 900_000_000
+    assert warm_up_for(begun(replace(a, arm=None), whole=whole), "A", 1).max_ns == 900_000_000
     rose = replace(late, rising=True)
     assert warm_up_for(begun(replace(a, warm_up=rose), whole=whole), "A", 1).max_ns == WHOLE.max_ns
 
@@ -117,15 +117,15 @@ def test_time_in_which_others_had_the_clients_core_warms_no_server() -> None:
     """As much as that of all its threads together: of one, or of two that lacked half of it each."""
     late = WarmUpSeen(steady=False, bound_ns=WHOLE.max_ns, changes_ns=(600_000_000,))
     whole = WarmUp(min_ns=50_000_000, max_ns=WHOLE.max_ns)
-    sitting = woven({"A": [19e3, 21e3, 52e3, 48e3] * 2})
-    warmed_up = replace(sitting.trials[0], warm_up=late)
+    block = interleaved({"A": [19e3, 21e3, 52e3, 48e3] * 2})
+    warmed_up = replace(block.trials[0], warm_up=late)
     assert warm_up_for(begun(warmed_up, whole=whole), "A", 1).max_ns == 450_000_000
-    assert warmed_up.lane is not None
+    assert warmed_up.arm is not None
     lacking = (60_000_000, 60_000_000, 0, 0) * 2
     slices = tuple(
-        replace(one, client_delayed_ns=ns) for one, ns in zip(warmed_up.lane.slices, lacking, strict=True)
+        replace(one, client_delayed_ns=ns) for one, ns in zip(warmed_up.arm.slices, lacking, strict=True)
     )
-    held_up = replace(warmed_up, lane=replace(warmed_up.lane, slices=slices))
+    held_up = replace(warmed_up, arm=replace(warmed_up.arm, slices=slices))
     assert warm_up_for(begun(held_up, whole=whole), "A", 1).max_ns == 270_000_000
     of_two = replace(held_up, plan=replace(held_up.plan, threads=2))
     assert warm_up_for(begun(of_two, whole=whole), "A", 1).max_ns == 360_000_000
@@ -148,8 +148,8 @@ def test_a_length_that_left_a_server_cold_is_too_short_from_then_on() -> None:
     assert warm_up_for(begun(early, late, whole=PETCLINIC), "A", 2).max_ns == 3_600_000_000
     assert warm_up_for(begun(early, late, short, whole=PETCLINIC), "A", 2).max_ns == 18_000_000_000
     assert warm_up_for(begun(early, short, whole=PETCLINIC), "A", 1) == PETCLINIC
-    disturbed = spring(3, 1900.0, bound_ns=3_600_000_000)  # it was the machine
-    assert warm_up_for(begun(early, late, short, disturbed, whole=PETCLINIC), "A", 2).max_ns == 3_600_000_000
+    preempted = spring(3, 1900.0, bound_ns=3_600_000_000)  # it was the machine
+    assert warm_up_for(begun(early, late, short, preempted, whole=PETCLINIC), "A", 2).max_ns == 3_600_000_000
     twice = begun(early, short, spring(4, 1900.0, 2400), whole=PETCLINIC)
     assert warm_up_for(twice, "A", 1).max_ns == 3_600_000_000  # no more is known; S2 sees it
     died = replace(short, measurement=None)
@@ -165,7 +165,9 @@ def test_a_rate_that_was_offered_says_nothing_of_how_warm_a_server_is() -> None:
 
 
 def test_builds_that_warm_up_alike_are_each_held_to_their_own_level() -> None:
-    design = ContestDesign(seed=1, sought=0.02, budget_ns=1, weave=Weave(least_slice_ns=1, alike=True))
+    design = ComparisonDesign(
+        seed=1, margin=0.02, budget_ns=1, interleave=Interleaving(least_slice_ns=1, alike=True)
+    )
     slow, quick = spring(0, 400.0, 2000, of="B"), spring(0, 1912.0, 6000)
     assert warm_up_for(begun(slow, quick, whole=PETCLINIC, design=design), "A", 1).max_ns == 3_000_000_000
     warmer = spring(1, 600.0, bound_ns=3_000_000_000, of="B")
@@ -205,7 +207,9 @@ def test_the_unit_of_rates_does_not_matter_and_few_are_watched(
 
 @pytest.mark.parametrize(("alike", "warmed_s"), [(True, 3), (False, 9)])
 def test_builds_of_one_program_warm_up_alike(alike: bool, warmed_s: int) -> None:
-    design = ContestDesign(seed=1, sought=0.02, budget_ns=1, weave=Weave(least_slice_ns=1, alike=alike))
+    design = ComparisonDesign(
+        seed=1, margin=0.02, budget_ns=1, interleave=Interleaving(least_slice_ns=1, alike=alike)
+    )
     calm, moved = warmed("B", 0, 2_000_000_000), warmed("A", 0, 6_000_000_000)
     other_load = warmed("A busy", 0)
     made = begun(calm, moved, other_load, design=design)
@@ -215,9 +219,9 @@ def test_builds_of_one_program_warm_up_alike(alike: bool, warmed_s: int) -> None
 
 @pytest.mark.parametrize(
     ("design", "watched"),
-    [(StudyDesign(blocks=4, seed=1), 2), (ContestDesign(seed=1, sought=0.0001, budget_ns=10**12), 1)],
+    [(StudyDesign(blocks=4, seed=1), 2), (ComparisonDesign(seed=1, margin=0.0001, budget_ns=10**12), 1)],
 )
-def test_a_study_watches_two_trials_and_a_contest_one(design: Design, watched: int) -> None:
+def test_a_study_watches_two_trials_and_a_comparison_one(design: Design, watched: int) -> None:
     plans = {one.id: trial(one.id, 0).plan for one in CASES}
     made = begun(design=replace(design, plans=plans))
     seen: dict[str, list[int]] = {"A": [], "B": []}

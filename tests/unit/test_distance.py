@@ -21,7 +21,7 @@ from assay.plan.next.block import takes_turns
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
 from assay.plan.study.init import write_example
-from assay.plan.study.interleaving import weave_of
+from assay.plan.study.interleaving import interleave_of
 from assay.plan.study.schema import DistanceSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
 from assay.report.model.results import results
@@ -75,8 +75,8 @@ class TestStudy:
     def test_they_make_nobody_s_turns_longer(self) -> None:
         near = LoadSetting(connections=1, measure_s=8)
         far = LoadSetting(connections=1, measure_s=40, distance=DistanceSetting(round_trip_ms=20))
-        woven = [weave_of(Profile(loads=loads), Choices()) for loads in ((near,), (near, far))]
-        assert woven[0] == woven[1] is not None
+        interleaved = [interleave_of(Profile(loads=loads), Choices()) for loads in ((near,), (near, far))]
+        assert interleaved[0] == interleaved[1] is not None
 
     @pytest.mark.parametrize(
         ("more", "said"),
@@ -241,4 +241,4 @@ def test_the_doctor_minds_only_where_a_study_asks_for_it(
         return next(one for one in doctor.machine(settings, study) if one.name == "links with a delay")
 
     assert (seen(far).fit, seen(far).remedy) == (False, "run as root")
-    assert seen(near).fit and "not there" in seen(near).seen
+    assert seen(near).fit and "not there" in seen(near).state

@@ -49,7 +49,7 @@ def test_connections_that_cannot_be_opened_are_told(tmp_path: Path) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     seen = fitness(tmp_path, connections=hard)["open files"]
     assert not seen.fit
-    assert f"{hard} at most, {hard + 64} needed" in seen.seen
+    assert f"{hard} at most, {hard + 64} needed" in seen.state
     assert seen.remedy == f"raise the hard limit: ulimit -Hn {hard + 64}"
 
 
@@ -66,9 +66,9 @@ def test_cores_that_are_shared_or_not_pinned_are_told(tmp_path: Path, split: Cor
 
 def test_shares_and_sizes_are_of_this_machine(tmp_path: Path) -> None:
     seen = fitness(tmp_path)
-    assert float(seen["steal"].seen.rstrip("%")) >= 0
-    assert re.search(r"GB free; servers that take turns take about \d+\.\d GB at once$", seen["memory"].seen)
-    assert str(tmp_path) in seen["results"].seen
+    assert float(seen["steal"].state.rstrip("%")) >= 0
+    assert re.search(r"GB free; servers that take turns take about \d+\.\d GB at once$", seen["memory"].state)
+    assert str(tmp_path) in seen["results"].state
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -76,4 +76,4 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     told = {one.name: one for one in doctor.machine(replace(settings, results=tmp_path / "file"), resolved)}
     assert not told["results"].fit
-    assert os.fspath(tmp_path / "file") in told["results"].seen
+    assert os.fspath(tmp_path / "file") in told["results"].state

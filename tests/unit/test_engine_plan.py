@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay import _engine
 from assay.core.errors import InputError
 from assay.engine import driver
-from assay.model.interleaving import WovenPlan
+from assay.model.interleaving import InterleavedPlan
 from assay.model.plan import (
     BodyEquals,
     BodyLength,
@@ -198,9 +198,9 @@ def test_a_wrong_plan_is_refused_in_one_line(wrong: dict[str, object], line: str
         assert "\n" not in str(caught.value)
 
 
-woven_plans = st.builds(
-    WovenPlan,
-    lanes=plans.map(lambda plan: replace(plan, load=Closed(connections=3), stop=StopAfter(ns=5)))
+interleaved_plans = st.builds(
+    InterleavedPlan,
+    arms=plans.map(lambda plan: replace(plan, load=Closed(connections=3), stop=StopAfter(ns=5)))
     .flatmap(
         lambda plan: st.lists(
             st.builds(replace, st.just(plan), requests=st.just(plan.requests), seed=positive),
@@ -210,24 +210,24 @@ woven_plans = st.builds(
     )
     .map(tuple),
     slice_ns=st.integers(10**6, 10**12),
-    settle_ns=st.integers(0, 10**12),
+    washout_ns=st.integers(0, 10**12),
     seed=st.integers(0, 2**64 - 1),
 )
 
 
 @settings(deadline=None)
-@given(woven_plans)
-def test_every_woven_plan_comes_back_unchanged(plan: WovenPlan) -> None:
-    back = _engine.normalise_woven(msgspec.json.encode(plan))
-    assert msgspec.json.decode(back, type=WovenPlan) == plan
+@given(interleaved_plans)
+def test_every_interleaved_plan_comes_back_unchanged(plan: InterleavedPlan) -> None:
+    back = _engine.normalise_interleaved(msgspec.json.encode(plan))
+    assert msgspec.json.decode(back, type=InterleavedPlan) == plan
 
 
-def test_both_sides_refuse_unknown_fields_of_a_woven_plan() -> None:
-    plan = msgspec.to_builtins(WovenPlan(lanes=(WARM,), slice_ns=10**6, settle_ns=0)) | {"more": 1}
+def test_both_sides_refuse_unknown_fields_of_a_interleaved_plan() -> None:
+    plan = msgspec.to_builtins(InterleavedPlan(arms=(WARM,), slice_ns=10**6, washout_ns=0)) | {"more": 1}
     with pytest.raises(_engine.PlanError, match="unknown field `more`"):
-        _engine.validate_woven(msgspec.json.encode(plan))
+        _engine.validate_interleaved(msgspec.json.encode(plan))
     with pytest.raises(msgspec.ValidationError, match="unknown field `more`"):
-        msgspec.convert(plan, WovenPlan)
+        msgspec.convert(plan, InterleavedPlan)
 
 
 WARM = replace(PLAN, stop=StopAfter(ns=1))
@@ -236,15 +236,15 @@ WARM = replace(PLAN, stop=StopAfter(ns=1))
 @pytest.mark.parametrize(
     ("wrong", "line"),
     [
-        ({"lanes": ()}, "load plan: lanes: must be between 1 and 64"),
+        ({"arms": ()}, "load plan: arms: must be between 1 and 64"),
         ({"slice_ns": 1}, "load plan: slice_ns: must be between 1 millisecond and one hour"),
-        ({"lanes": (WARM, PLAN)}, "load plan: lanes[1].stop: must be a duration"),
-        ({"lanes": (WARM, replace(WARM, cpus=(0,)))}, "load plan: lanes[1].cpus: must be as in lanes[0]"),
+        ({"arms": (WARM, PLAN)}, "load plan: arms[1].stop: must be a duration"),
+        ({"arms": (WARM, replace(WARM, cpus=(0,)))}, "load plan: arms[1].cpus: must be as in arms[0]"),
     ],
 )
-def test_a_wrong_woven_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
-    plan = msgspec.structs.replace(WovenPlan(lanes=(WARM,), slice_ns=10**6, settle_ns=0), **wrong)
+def test_a_wrong_interleaved_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
+    plan = msgspec.structs.replace(InterleavedPlan(arms=(WARM,), slice_ns=10**6, washout_ns=0), **wrong)
     with pytest.raises(InputError) as caught:
-        driver.start_woven(plan)
+        driver.start_interleaved(plan)
     assert str(caught.value).startswith(line)
     assert "\n" not in str(caught.value)

@@ -76,7 +76,7 @@ def test_a_counted_run_is_exact(url: str) -> None:
     run = driver.start(plan)
     assert run.wait(60)
     seen = run.result()
-    assert (seen.books.started, seen.books.completed, seen.books.failed) == (200, 200, 0)
+    assert (seen.requests.started, seen.requests.completed, seen.requests.failed) == (200, 200, 0)
     assert (seen.completed, seen.checked, seen.statuses) == (200, 200, {"200": 200})
     assert seen.outcomes == ()
     assert seen.connections.opened == seen.connections.answered == 3

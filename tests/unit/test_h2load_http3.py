@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.dropin.h2load.flags import Ended, read
+from assay.dropin.h2load.flags import EarlyEnd, read
 from assay.dropin.h2load.plan import plan
 from assay.model.plan import LoadPlan
 
@@ -44,6 +44,6 @@ def test_a_body_goes_over_streams_as_well() -> None:
 def test_what_cannot_be_had_over_quic_is_refused_in_a_line(
     words: tuple[str, ...], url: str, said: str
 ) -> None:
-    with pytest.raises(Ended) as ended:
+    with pytest.raises(EarlyEnd) as ended:
         read(["--alpn-list=h3", *words, url])
-    assert said in ended.value.complaint and "\n" not in ended.value.complaint
+    assert said in ended.value.message and "\n" not in ended.value.message

@@ -34,7 +34,7 @@ def test_a_busy_client_core_is_not_idle() -> None:
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
             pass
-        seen = watch.seen()
+        seen = watch.observed()
     finally:
         os.sched_setaffinity(0, before)
     assert seen.client_cpus_idle_share is not None and seen.client_cpus_idle_share < 0.5
@@ -55,7 +55,7 @@ def test_the_limit_of_open_files_is_raised_to_the_hard_one() -> None:
 
 @pytest.mark.parametrize("client", [(), (0,), (999,)])
 def test_a_watch_of_any_cores_gives_shares(client: tuple[int, ...]) -> None:
-    share = host.Watch(CoreSplit(client, (), 1)).seen().client_cpus_idle_share
+    share = host.Watch(CoreSplit(client, (), 1)).observed().client_cpus_idle_share
     assert share is None or 0 <= share <= 1  # None where no clock moved in between
 
 
@@ -69,7 +69,7 @@ def test_the_watch_tells_the_server_s_cores_from_the_client_s_and_counts_what_ra
         spun = time.process_time() + 0.5
         while time.process_time() < spun:
             pass
-        seen = watch.seen()
+        seen = watch.observed()
     finally:
         os.sched_setaffinity(0, before)
     assert seen.busy_cores is not None and 0 < seen.busy_cores <= (os.cpu_count() or 1) + 0.1

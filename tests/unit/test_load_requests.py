@@ -20,7 +20,7 @@ def written(folder: Path, text: str | bytes) -> Path:
     return path
 
 
-def read(folder: Path, text: str | bytes, *, templated: bool = False) -> load_requests.Found:
+def read(folder: Path, text: str | bytes, *, templated: bool = False) -> load_requests.RequestFile:
     return load_requests.read(str(written(folder, text)), COMMON, templated=templated)
 
 

@@ -10,7 +10,7 @@ import pytest
 from assay.core.errors import InputError
 from assay.core.settings import Settings
 from assay.servers import find_server, list_servers, read_server
-from assay.servers.manifest import Places, Server
+from assay.servers.manifest import Placeholders, Server
 
 MANIFEST = """
 format = 1
@@ -97,7 +97,7 @@ def test_an_unknown_variant_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_placeholders_are_filled_in_and_other_braces_left(tmp_path: Path) -> None:
-    places = Places(
+    places = Placeholders(
         out=tmp_path / "out", source=tmp_path, root=Path("/r"), contract=Path("/c"), cores=2, port=81
     )
     assert places.fill("{out}/x {port} {host}") == f"{tmp_path}/out/x 81 127.0.0.1"

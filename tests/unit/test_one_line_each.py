@@ -17,12 +17,12 @@ from judged import found, open_plan
 from msgspec.structs import replace
 
 from assay.audit import read
-from assay.audit.document import Table
+from assay.audit.document import TextTable
 from assay.plan.study.schema import LoadSetting
-from assay.report.model import contest
+from assay.report.model import comparison
 from assay.report.model.answer import in_a_line
 from assay.report.model.loads import shapes
-from assay.servers.supervised import Kept, Order
+from assay.servers.supervised import Kept, StartOrder
 from assay.store.index import Filter, Index, rebuild
 from assay.verdict import judge
 
@@ -57,7 +57,7 @@ def test_a_rebuilt_index_is_made_from_the_files_whatever_it_said(tmp_path: Path)
 def test_a_process_that_takes_its_time_to_end_is_asked_once(tmp_path: Path) -> None:
     counted, ready = tmp_path / "counted", tmp_path / "ready"
     command = (sys.executable, "-c", CHILD, str(counted), str(ready))
-    kept = Kept(Order(command=command, env=dict(os.environ), cwd=tmp_path, log=tmp_path / "log"))
+    kept = Kept(StartOrder(command=command, env=dict(os.environ), cwd=tmp_path, log=tmp_path / "log"))
     try:
         while not ready.exists():
             assert kept.exit(wait_s=0.05) is None
@@ -71,7 +71,7 @@ def test_the_header_of_a_table_of_commas_is_a_row_without_its_option() -> None:
         '.. csv-table:: wrk, -c 64\n   :header: "server", "Requests/sec"\n   :widths: 20, 20\n\n'
         '   "Alder", "87077"\n   "Elm", "47077"\n'
     )
-    [table] = [part for part in read("r.rst", text.encode()).parts if isinstance(part, Table)]
+    [table] = [part for part in read("r.rst", text.encode()).parts if isinstance(part, TextTable)]
     assert list(table.head) == ["server", "Requests/sec"]
 
 
@@ -87,8 +87,8 @@ def test_a_machine_on_its_battery_is_noted() -> None:
 def test_nothing_was_reached_only_where_something_was_asked(started: int, reached: bool) -> None:
     made = made_runs.measurement()
     connections = replace(made.connections, opened=0)
-    books = replace(made.books, started=started, completed=0, failed=started)
-    findings = found(replace(made, connections=connections, books=books, completed=0))
+    requests = replace(made.requests, started=started, completed=0, failed=started)
+    findings = found(replace(made, connections=connections, requests=requests, completed=0))
     told = findings.get("G8")
     assert (told is None or "nothing was reached" not in told.evidence) == reached
 
@@ -103,11 +103,11 @@ def test_open_loops_at_one_rate_are_told_by_that_and_at_several_by_their_ends() 
     assert "at 2 rates from 500 /s to 700 /s" in several
 
 
-def test_where_a_contest_stands_says_of_each_pair_what_it_has_come_to() -> None:
+def test_where_a_comparison_stands_says_of_each_pair_what_it_has_come_to() -> None:
     made = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=8)
-    versus = made_runs.run(made.header.cases, made.trials, 0, {"kind": "versus", "sought": 0.01})
+    versus = made_runs.run(made.header.cases, made.trials, 0, {"kind": "versus", "margin": 0.01})
     versus = replace(versus, judgement=judge(versus, 0))
-    assert contest.standing(versus).endswith(" (different)")
+    assert comparison.state(versus).endswith(" (different)")
 
 
 @pytest.mark.parametrize(("timeout_s", "right"), [(0.08, True), (0.079, False)])

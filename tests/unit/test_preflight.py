@@ -14,13 +14,13 @@ from assay.cli import preflight, run
 from assay.cli.parser import Parser
 from assay.core.errors import EnvironmentLacks, InputError
 from assay.servers import background_load
-from assay.servers.background_load import Others
+from assay.servers.background_load import BackgroundLoad
 
 HOUR_NS = 3_600_000_000_000
-QUIET, BUSY = Others(0.1), Others(1.3, ("chromium", "python3"))
+QUIET, BUSY = BackgroundLoad(0.1), BackgroundLoad(1.3, ("chromium", "python3"))
 
 
-def looks(*seen: Others) -> tuple[Callable[[float], Others], list[Others]]:
+def looks(*seen: BackgroundLoad) -> tuple[Callable[[float], BackgroundLoad], list[BackgroundLoad]]:
     """A look that sees these in turn, and what is left to be seen."""
     left = list(seen)
     return lambda seconds: left.pop(0), left
@@ -71,7 +71,7 @@ def test_nobody_waits_for_quiet_where_nothing_can_be_run(
         raise AssertionError("the machine was looked at")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(preflight, "look", look)
+    monkeypatch.setattr(preflight, "wait_until_quiet", look)
     parser = Parser("assay run", "")
     run.configure(parser)
     args = parser.read([*words, "--wait-quiet", "5m"])
@@ -82,7 +82,7 @@ def test_nobody_waits_for_quiet_where_nothing_can_be_run(
 def test_who_is_busy_is_named() -> None:
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
         try:
-            while not (seen := background_load.look(0.2)).programs:
+            while not (seen := background_load.measure(0.2)).programs:
                 pass
         finally:
             spinning.kill()

@@ -98,11 +98,13 @@ def test_the_server_of_an_open_loop_is_warmed_by_its_own_closed_one(made: Resolv
     assert due.plan.warmup_max_ns == due.warm_up.engine_bound_ns
 
 
-@pytest.mark.parametrize(("weave", "follows"), [(True, "c/a"), (False, "")])
-def test_only_behind_a_sitting_does_it_ask_the_server_that_stands(
-    tmp_path: Path, follows: str, *, weave: bool
+@pytest.mark.parametrize(("interleave", "follows"), [(True, "c/a"), (False, "")])
+def test_only_behind_a_block_does_it_ask_the_server_that_stands(
+    tmp_path: Path, follows: str, *, interleave: bool
 ) -> None:
-    due = settle(study(tmp_path, latency=True, weave=weave), "c/a@50%", [trial("c/a", 0), trial("c/b", 0)])
+    due = settle(
+        study(tmp_path, latency=True, interleave=interleave), "c/a@50%", [trial("c/a", 0), trial("c/b", 0)]
+    )
     assert due.follows == follows
 
 
@@ -112,6 +114,6 @@ def test_nothing_is_warmed_where_no_warm_up_was_asked_for(tmp_path: Path) -> Non
     assert due.warming is None and due.warm_up.max_ns == 0
 
 
-def test_a_common_rate_needs_a_measured_rival(made: ResolvedRun) -> None:
+def test_a_common_rate_needs_a_measured_candidate(made: ResolvedRun) -> None:
     with pytest.raises(ServerFailed, match="no common rate"):
         settle(made, "c/a@common", [])

@@ -97,31 +97,6 @@ def test_the_numbers_go_on_where_a_damaged_record_is_gone_on_with(tmp_path: Path
     assert read.notes == (f"{path}: line 3 is damaged (its checksum does not fit) and was left out",)
 
 
-@pytest.mark.parametrize("name", ["format-1", "format-2"])
-def test_a_line_of_an_older_format_that_is_there_twice_counts_once(tmp_path: Path, name: str) -> None:
-    lines = lines_of(OLD / name / "run.jsonl")
-    path = tmp_path / "run.jsonl"
-    path.write_bytes(b"".join([lines[0], *(line for line in lines[1:] for _ in range(2))]))
-    read = store.read(path)
-    assert read.run.trials == store.load(OLD / name / "run.jsonl").trials
-    assert len(read.notes) == len(lines) - 1
-    assert "line 3 is damaged (it is line 2 once more) and was left out" in read.notes[0]
-
-
-def test_an_older_record_is_gone_on_with_and_its_new_lines_are_numbered(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_bytes((OLD / "format-2" / "run.jsonl").read_bytes())
-    again, found = store.reopen(path)
-    with again:
-        again.append(TrialDone(trial=found.run.trials[0]))
-    last = lines_of(path)[-1]
-    assert b'"run":"franklin-20251121-080000-f002","line":8,"record":"trial","format":3' in last
-    path.write_bytes(path.read_bytes() + last)
-    assert [note.rpartition(": ")[2] for note in store.read(path).notes] == [
-        "line 9 is damaged (it is line 8 once more) and was left out"
-    ]
-
-
 def test_a_comparison_says_in_every_form_what_is_damaged(tmp_path: Path, capsys: Captured) -> None:
     base, _ = record(tmp_path)
     new, _ = record(tmp_path, "franklin-20251122-080000-0001")

@@ -26,7 +26,7 @@ WRONG = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, afte
 def said(made: Run) -> tuple[str, ...]:
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
     told = answer.answer(judged, sections(judged))
-    return (*told.said, *told.sure, *told.why)
+    return (*told.headline, *told.sure, *told.why)
 
 
 def busy(made: Run, per_s: dict[str, float], share: float | None) -> Run:
@@ -192,7 +192,7 @@ def test_what_limits_every_server_is_told_without_their_names() -> None:
     assert limits("abcde") == "What limits it: its generator was full (G1: a, b, c, d)."
 
 
-def test_rows_of_one_server_that_share_a_tier_are_counted() -> None:
+def test_rows_of_one_server_that_share_a_rank_are_counted() -> None:
     pools = ("", ", pool of 10", ", pool of 3")
     per_s = {"Go, pgx": 90_000.0, "Gin, Bun": 40_000.0, "Spring": 20_000.0}
     names = {f"{name}{pool}": name for name in ("Go, pgx", "Gin, Bun") for pool in pools}
@@ -205,7 +205,7 @@ def test_rows_of_one_server_that_share_a_tier_are_counted() -> None:
     assert first.startswith(
         "3 rows of “Go, pgx” share the first place: no difference between them was shown; “Go, pgx"
     )
-    assert " (its tier shared by “Gin, Bun" in first  # two more names are told in full
+    assert " (its rank shared by “Gin, Bun" in first  # two more names are told in full
     two = [name for name in pools if f"“Gin, Bun{name}”" in first]
     assert len(two) == 3 and first.count("rows of") == 1
 

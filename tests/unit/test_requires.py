@@ -48,13 +48,13 @@ def test_versions_are_compared_number_by_number(
 def test_what_is_missing_names_its_package(tmp_path: Path) -> None:
     asked = Requirement(command="no-such", debian="some-package")
     seen = check(asked, {"PATH": str(tmp_path)})
-    assert seen.told == "no-such not found: install it with: apt-get install some-package"
+    assert seen.sentence == "no-such not found: install it with: apt-get install some-package"
     assert debian_packages([seen, seen]) == ("some-package",)
     assert not seen.fulfilled
     file = Requirement(file=str(tmp_path / "none"), debian="other")
-    assert check(file).told.endswith("none not found: install it with: apt-get install other")
+    assert check(file).sentence.endswith("none not found: install it with: apt-get install other")
     own = Requirement(env="SOME_HOME", missing="download it and set SOME_HOME")
-    assert check(own, {}).told == "download it and set SOME_HOME"
+    assert check(own, {}).sentence == "download it and set SOME_HOME"
 
 
 def test_a_version_command_that_fails_means_missing(tmp_path: Path) -> None:
@@ -95,4 +95,6 @@ def test_the_jdk_of_java_home_comes_first_if_it_does(tmp_path: Path) -> None:
     assert find_jdk(17, path) == new
     assert find_jdk(99, path) is None
     seen = check(Requirement(jdk=99), path)
-    assert seen.told == "no JDK 99 or later found: install it with: apt-get install openjdk-99-jdk-headless"
+    assert (
+        seen.sentence == "no JDK 99 or later found: install it with: apt-get install openjdk-99-jdk-headless"
+    )

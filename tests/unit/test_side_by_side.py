@@ -53,7 +53,7 @@ def counted(run: ResolvedRun) -> ResolvedRun:
 )
 def test_what_is_in_the_way_is_said(run: ResolvedRun, free_bytes: int, said: str) -> None:
     found = settled(run, HERE, free_bytes).design
-    assert found.weave is None and said in found.unwoven
+    assert found.interleave is None and said in found.sequential
 
 
 class Small(Site):
@@ -63,7 +63,7 @@ class Small(Site):
 
 def test_memory_is_that_of_the_servers_machine() -> None:
     found = settled(franklin(), Where(site=Small(), nodes=("10.0.0.1",))).design
-    assert found.unwoven == "all servers at once would take 1.4 GB of memory, 1.1 GB are free"
+    assert found.sequential == "all servers at once would take 1.4 GB of memory, 1.1 GB are free"
 
 
 def copied(run: ResolvedRun, times: int, *, loads: bool) -> ResolvedRun:
@@ -78,24 +78,24 @@ def copied(run: ResolvedRun, times: int, *, loads: bool) -> ResolvedRun:
 
 def test_only_those_that_would_be_alive_at_once_are_counted() -> None:
     times = 65 // len(franklin().cases) + 1
-    assert settled(copied(franklin(), times, loads=True), HERE, ROOM).design.weave is not None
+    assert settled(copied(franklin(), times, loads=True), HERE, ROOM).design.interleave is not None
     found = settled(copied(franklin(), times, loads=False), HERE, ROOM).design
-    assert found.weave is None and "servers are more than the 64 that can take turns" in found.unwoven
+    assert found.interleave is None and "servers are more than the 64 that can take turns" in found.sequential
 
 
 def test_warm_ups_that_the_engine_would_end_are_not_in_turns() -> None:
     day = WarmUp(min_ns=0, max_ns=86_400_000_000_000)
     run = replace(franklin(), cases=tuple(replace(one, warm_up=day) for one in franklin().cases))
     found = settled(run, HERE, ROOM).design
-    assert found.weave is None and found.unwoven.startswith("to warm up in turns could take ")
+    assert found.interleave is None and found.sequential.startswith("to warm up in turns could take ")
 
 
 @pytest.mark.parametrize("run", [franklin(), asking(franklin(), "GET")])
 def test_servers_that_fit_take_turns(run: ResolvedRun) -> None:
-    assert settled(run, HERE, ROOM).design.weave is not None
+    assert settled(run, HERE, ROOM).design.interleave is not None
 
 
-@pytest.mark.parametrize("choices", [Choices(seed=1, weave=False), Choices(seed=1, profile="published")])
-def test_what_was_not_to_be_woven_is_not_and_nothing_is_said_of_it(choices: Choices) -> None:
+@pytest.mark.parametrize("choices", [Choices(seed=1, interleave=False), Choices(seed=1, profile="published")])
+def test_what_was_not_to_be_interleaved_is_not_and_nothing_is_said_of_it(choices: Choices) -> None:
     found = settled(franklin(choices), HERE, ROOM).design
-    assert (found.weave, found.unwoven) == (None, "")
+    assert (found.interleave, found.sequential) == (None, "")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checkout import ROOT, tracked
 
-ROOT = Path(__file__).parents[2]
 FILE = 400
 FUNCTION = 70
 CODE = {".py", ".rs", ".sh", ".css", ".js", ".html", ".j2", ".lua"}
@@ -18,17 +17,9 @@ CODE = {".py", ".rs", ".sh", ".css", ".js", ".html", ".j2", ".lua"}
 
 def ours() -> list[Path]:
     """Every file of code in the checkout, but for the servers that are compared."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode != 0:
-        pytest.skip("this is no checkout")
-    paths = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith("servers/")]
-    return [path for path in paths if path.suffix in CODE and path.is_file()]
+    return [
+        path for path in tracked() if path.suffix in CODE and path.relative_to(ROOT).parts[0] != "servers"
+    ]
 
 
 def test_no_file_is_long() -> None:

@@ -18,7 +18,7 @@ LEVEL = 7000.0
 
 
 def restless(rng: np.random.Generator, n: int = 100) -> Numbers:
-    """What a disturbed core does to 10 s of windows: correlated noise, and for seconds another level."""
+    """What a preempted core does to 10 s of windows: correlated noise, and for seconds another level."""
     noise = np.zeros(n)
     for place in range(1, n):
         noise[place] = 0.6 * noise[place - 1] + rng.normal(0, 0.03 * 0.8)

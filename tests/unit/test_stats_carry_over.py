@@ -12,11 +12,11 @@ import pytest
 from assay.stats.carry_over import CarryOver, carry_over
 
 
-def followed(draw: random.Random, lanes: int, cycles: int) -> dict[int, str]:
-    """Whose turn was before each slice of the first lane; every second cycle runs backwards."""
-    last, order, after = "", list("abcdef"[:lanes]), {}
+def followed(draw: random.Random, arms: int, cycles: int) -> dict[int, str]:
+    """Whose turn was before each slice of the first arm; every second cycle runs backwards."""
+    last, order, after = "", list("abcdef"[:arms]), {}
     for cycle in range(cycles):
-        order = order[::-1] if cycle % 2 else draw.sample(order, lanes)
+        order = order[::-1] if cycle % 2 else draw.sample(order, arms)
         for name in order:
             if name == "a" and last:
                 after[cycle] = last
@@ -25,10 +25,10 @@ def followed(draw: random.Random, lanes: int, cycles: int) -> dict[int, str]:
 
 
 def seen(
-    draw: random.Random, lanes: int, effects: Mapping[str, float], cycles: int = 40, noise: float = 0.02
+    draw: random.Random, arms: int, effects: Mapping[str, float], cycles: int = 40, noise: float = 0.02
 ) -> CarryOver | None:
-    """A sitting on a machine that slows down all the time."""
-    after = followed(draw, lanes, cycles)
+    """An interleaved block on a machine that slows down all the time."""
+    after = followed(draw, arms, cycles)
     logs = {
         cycle: 9.0 - 0.01 * cycle + effects.get(after.get(cycle, ""), 0.0) + draw.gauss(0, noise)
         for cycle in range(cycles)
@@ -36,17 +36,17 @@ def seen(
     return carry_over(logs, after, "a", "b")
 
 
-@pytest.mark.parametrize("lanes", [2, 3, 4])
-def test_a_planted_effect_is_read_at_its_size(lanes: int) -> None:
-    draw = random.Random(lanes)
-    found = [one for _ in range(200) if (one := seen(draw, lanes, {"b": math.log(0.9)})) is not None]
+@pytest.mark.parametrize("arms", [2, 3, 4])
+def test_a_injected_effect_is_read_at_its_size(arms: int) -> None:
+    draw = random.Random(arms)
+    found = [one for _ in range(200) if (one := seen(draw, arms, {"b": math.log(0.9)})) is not None]
     assert statistics.fmean(one.mean for one in found) == pytest.approx(math.log(0.9), abs=0.004)
 
 
-@pytest.mark.parametrize("lanes", [2, 3])
-def test_the_error_is_that_of_the_estimate(lanes: int) -> None:
-    draw = random.Random(lanes)
-    found = [one for _ in range(600) if (one := seen(draw, lanes, {})) is not None]
+@pytest.mark.parametrize("arms", [2, 3])
+def test_the_error_is_that_of_the_estimate(arms: int) -> None:
+    draw = random.Random(arms)
+    found = [one for _ in range(600) if (one := seen(draw, arms, {})) is not None]
     spread = statistics.pstdev(one.mean for one in found)
     assert math.sqrt(statistics.fmean(one.error**2 for one in found)) == pytest.approx(spread, rel=0.1)
 
@@ -57,7 +57,7 @@ def test_what_follows_a_third_server_is_not_put_down_to_the_other() -> None:
     assert statistics.fmean(one.mean for one in found) == pytest.approx(0.0, abs=0.006)
 
 
-def test_a_sitting_without_both_kinds_tells_nothing() -> None:
+def test_a_block_without_both_kinds_tells_nothing() -> None:
     logs = {cycle: 9.0 + cycle % 3 for cycle in range(8)}
     assert carry_over(logs, dict.fromkeys(range(8), "b"), "a", "b") is None
     assert carry_over(logs, dict.fromkeys(range(8), "a"), "a", "b") is None

@@ -1,4 +1,4 @@
-"""Tiers and Holm's correction."""
+"""Ranks and Holm's correction."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def pairs(cases: Cases, bias: float = 0.0) -> dict[tuple[str, str], PairedRatio]
     return {names: one for names, one in made.items() if one is not None}
 
 
-def tiers(cases: Cases, noise_floor: float = 0.01) -> dict[str, int]:
-    return stats.tiers(cases, stats.shown_faster(pairs(cases), noise_floor))
+def ranks(cases: Cases, minimum_effect: float = 0.01) -> dict[str, int]:
+    return stats.ranks(cases, stats.shown_faster(pairs(cases), minimum_effect))
 
 
 def test_holm_is_the_textbook_s() -> None:
@@ -53,31 +53,31 @@ def test_holm_keeps_order_and_never_helps(p_values: list[float]) -> None:
             assert adjusted[i] <= adjusted[j]
 
 
-def test_different_servers_get_different_tiers_and_equal_ones_share() -> None:
+def test_different_servers_get_different_ranks_and_equal_ones_share() -> None:
     cases = {"slow": case(50, 0), "fast": case(100, 1), "fast too": case(100.2, 2)}
-    assert tiers(cases) == {"fast": 1, "fast too": 1, "slow": 2}
+    assert ranks(cases) == {"fast": 1, "fast too": 1, "slow": 2}
 
 
 def test_a_difference_below_the_noise_floor_is_a_tie_however_sure() -> None:
     sure = {"a": case(100, 0, 0.01), "b": case(100.5, 0, 0.01)}
-    assert tiers(sure) == {"a": 1, "b": 1}
+    assert ranks(sure) == {"a": 1, "b": 1}
     apart = {"a": case(100, 0, 0.01), "b": case(102, 0, 0.01)}
-    assert tiers(apart) == {"a": 2, "b": 1}
-    assert tiers(apart, noise_floor=0.05) == {"a": 1, "b": 1}
+    assert ranks(apart) == {"a": 2, "b": 1}
+    assert ranks(apart, minimum_effect=0.05) == {"a": 1, "b": 1}
 
 
-def test_nothing_shown_faster_shares_a_tier_or_stands_below() -> None:
+def test_nothing_shown_faster_shares_a_rank_or_stands_below() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
         cases = {
             f"c{i}": {b: float(rng.normal(100 + i, 2)) for b in BLOCKS} for i in range(rng.integers(2, 7))
         }
-        places = tiers(cases)
+        places = ranks(cases)
         shown = stats.shown_faster(pairs(cases))
         assert all(places[fast] < places[slow] for fast, slow in shown)
-        for name, tier in places.items():
-            if tier > 1:
-                assert any(slow == name and places[fast] == tier - 1 for fast, slow in shown)
+        for name, rank in places.items():
+            if rank > 1:
+                assert any(slow == name and places[fast] == rank - 1 for fast, slow in shown)
 
 
 def test_many_equal_servers_are_rarely_told_apart() -> None:
@@ -91,8 +91,8 @@ def test_many_equal_servers_are_rarely_told_apart() -> None:
 
 def test_two_blocks_show_nothing_and_three_show_what_is_large() -> None:
     few = {"a": {0: 100.0, 1: 101.0}, "b": {0: 10.0, 1: 10.1}}
-    assert tiers(few) == {"a": 1, "b": 1}
-    assert tiers({"a": few["a"] | {2: 99.0}, "b": few["b"] | {2: 10.2}}) == {"a": 1, "b": 2}
+    assert ranks(few) == {"a": 1, "b": 1}
+    assert ranks({"a": few["a"] | {2: 99.0}, "b": few["b"] | {2: 10.2}}) == {"a": 1, "b": 2}
 
 
 def test_the_p_value_is_scipy_s() -> None:
@@ -139,7 +139,7 @@ def test_a_bias_is_taken_off_once_at_both_ends_of_all_that_is_known() -> None:
     assert stats.shown_faster({("a", "b"): wider}) == {("a", "b")}  # 2.4 % are left, and 1 % is the floor
 
 
-def test_a_bias_larger_than_what_was_sought_excludes_no_difference_as_large() -> None:
+def test_a_bias_larger_than_the_margin_excludes_no_difference_as_large() -> None:
     sides = Side(case(100, 0, 0.1)), Side(case(100, 1, 0.1))
     for bias, expected in ((0.0, "alike"), (0.05, None)):
         assert settled(pair(*sides, manner="looked at", bias=bias), 0.02) == expected

@@ -15,7 +15,7 @@ from scipy import stats as scipy_stats
 
 from assay.model.estimate import Estimate
 from assay.stats import sequential, shown_faster
-from assay.stats.pairing import Manner, PairedRatio, Side, pair, reach
+from assay.stats.pairing import Manner, PairedRatio, Side, half_width, pair
 from assay.stats.pairing import settled as settled_pair
 from assay.stats.sequential import blocks_to_settle, detectable_by_now, per_pair, ratio_within
 
@@ -24,12 +24,12 @@ MOST_BLOCKS = 40
 
 def always_valid_ratio(logs: list[float]) -> Estimate | None:
     """With an interval that errs in one run of twenty, however often it is looked at."""
-    return ratio_within(logs, sequential.reach(len(logs), 0.05), "always valid")
+    return ratio_within(logs, sequential.half_width(len(logs), 0.05), "always valid")
 
 
 def looking(n: int) -> float | None:
     """The half-width of n blocks while more may come."""
-    return reach("looked at", n)
+    return half_width("looked at", n)
 
 
 def ever_excludes(logs: NDArray[np.float64], truth: float) -> bool:
@@ -89,9 +89,9 @@ def looked_at(logs: list[float], alpha: float = 0.05, most: int = MOST_BLOCKS) -
 
 
 def settled(
-    logs: list[float], sought: float, noise_floor: float = 0.01, most: int = MOST_BLOCKS
+    logs: list[float], margin: float, minimum_effect: float = 0.01, most: int = MOST_BLOCKS
 ) -> str | None:
-    return settled_pair(looked_at(logs, most=most), sought, noise_floor)
+    return settled_pair(looked_at(logs, most=most), margin, minimum_effect)
 
 
 @pytest.mark.parametrize("most", [4, 8, MOST_BLOCKS])
@@ -123,7 +123,7 @@ def run_until_settled(rng: np.random.Generator, effect: float, deviation: float)
     logs: list[float] = []
     while len(logs) < MOST_BLOCKS:
         logs.append(float(rng.normal(effect, deviation)))
-        answer = settled(logs, sought=0.02)
+        answer = settled(logs, margin=0.02)
         if answer:
             return answer, len(logs)
     return None, len(logs)
@@ -141,8 +141,8 @@ def test_five_percent_is_found_quickly_and_nothing_is_found_in_nothing() -> None
 
 def test_a_sure_but_tiny_difference_is_none() -> None:
     logs = [0.004, 0.0041, 0.0039, 0.004, 0.0042]
-    assert settled(logs, sought=0.02) == "alike"
-    assert settled([0.05] * 3, sought=0.02) is None  # three blocks settle nothing
+    assert settled(logs, margin=0.02) == "alike"
+    assert settled([0.05] * 3, margin=0.02) is None  # three blocks settle nothing
 
 
 @given(st.lists(st.floats(-0.2, 0.2), min_size=4, max_size=30))
@@ -166,12 +166,12 @@ def test_what_a_run_would_have_seen_is_seen_four_times_of_five() -> None:
     rng = np.random.default_rng(8)
     n, deviation, seen, told = 10, 0.02, 0, []
     for _ in range(400):
-        found = detectable_by_now(list(rng.normal(0, deviation, n)), looking(n), noise_floor=0.0)
+        found = detectable_by_now(list(rng.normal(0, deviation, n)), looking(n), minimum_effect=0.0)
         assert found is not None
         told.append(math.log(found))
     effect = float(np.median(told))
     for _ in range(1000):
-        seen += settled(list(rng.normal(effect, deviation, n)), 0.0, noise_floor=0.0) == "different"
+        seen += settled(list(rng.normal(effect, deviation, n)), 0.0, minimum_effect=0.0) == "different"
     assert 700 <= seen <= 900
 
 

@@ -106,4 +106,4 @@ def test_orders_are_seldom_false_and_mostly_found() -> None:
     normal = simulations.NOISES["normal"]
     seen = [simulations.orders(normal, blocks, 5, spread, 30) for blocks in (3, 10) for spread in (0.0, 0.2)]
     assert sum(one.wrong for one in seen) / len(seen) <= 0.01
-    assert seen[-1].found >= 0.8
+    assert seen[-1].shown >= 0.8

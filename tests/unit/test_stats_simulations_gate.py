@@ -7,7 +7,7 @@ import pytest
 from made_runs import case, measurement, plan, run, trial
 from msgspec.structs import replace
 
-from assay.model.design import ContestDesign, WarmUp
+from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.verdict import judge
 from assay.verdict.answer import answer
@@ -25,8 +25,8 @@ def biased(bias: float, rng: np.random.Generator) -> Run:
         for block in range(BLOCKS)
         for name, level in levels.items()
     ]
-    made = run(cases, trials, 0, {"kind": "versus", "sought": 0.001})
-    assert isinstance(made.header.design, ContestDesign)
+    made = run(cases, trials, 0, {"kind": "versus", "margin": 0.001})
+    assert isinstance(made.header.design, ComparisonDesign)
     settled = {
         "plans": dict.fromkeys(levels, plan()),
         "warm_ups": dict.fromkeys(levels, WarmUp(min_ns=0, max_ns=0)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -17,10 +18,9 @@ from hypothesis import strategies as st
 
 from assay import store
 from assay.core.errors import EnvironmentLacks, InputError
-from assay.model.design import Choices
-from assay.model.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
+from assay.model.run import FORMAT, BlockDone, Header, Judgement, Run, TrialDone
 from assay.store import RunFile
-from assay.store.lines import DamagedLine, Place, seal, unseal
+from assay.store.lines import DamagedLine, LinePlace, seal, unseal
 
 RUN = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=2)
 JUDGEMENT = Judgement(
@@ -30,7 +30,7 @@ JUDGEMENT = Judgement(
     ranking=(),
     claims=(),
     findings=(),
-    hallmark=True,
+    clean=True,
 )
 
 
@@ -55,24 +55,24 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert file.logs.is_dir()
 
 
-def test_a_sitting_is_one_line_and_its_trials_are_the_runs(tmp_path: Path) -> None:
-    first, second = (made_runs.woven({"a": [1000.0], "b": [2000.0]}, n, block=n) for n in range(2))
+def test_a_block_is_one_line_and_its_trials_are_the_runs(tmp_path: Path) -> None:
+    first, second = (made_runs.interleaved({"a": [1000.0], "b": [2000.0]}, n, block=n) for n in range(2))
     with written(tmp_path, trials=0) as file:
-        file.append(SittingDone(sitting=first))
-        file.append(SittingDone(sitting=second))
+        file.append(BlockDone(block=first))
+        file.append(BlockDone(block=second))
         file.append(JUDGEMENT)
     found = store.load(file.path)
-    assert found.sittings == (first, second)
+    assert found.blocks == (first, second)
     assert found.trials == (*first.trials, *second.trials)
     assert found.judgement == JUDGEMENT
     torn = file.path.read_bytes().splitlines(keepends=True)[:3]
     file.path.write_bytes(b"".join(torn)[:-20])
     cut = store.read(file.path)
-    assert (cut.run.sittings, cut.run.trials) == ((first,), first.trials)
+    assert (cut.run.blocks, cut.run.trials) == ((first,), first.trials)
     assert "torn" in cut.notes[0]
     stranger = msgspec.structs.replace(first.trials[0], case="zebra")
     with written(tmp_path / "other", trials=0) as file:
-        file.append(SittingDone(sitting=msgspec.structs.replace(first, trials=(stranger,))))
+        file.append(BlockDone(block=msgspec.structs.replace(first, trials=(stranger,))))
     assert "a case 'zebra' that the run does not have" in store.load(file.path).damage[0]
 
 
@@ -117,13 +117,13 @@ def test_a_damaged_line_between_whole_ones_is_left_out_and_told(tmp_path: Path) 
 
 @given(data=st.data())
 def test_no_flipped_bit_of_a_line_goes_unnoticed(data: st.DataObject) -> None:
-    line = seal(TrialDone(trial=RUN.trials[0]), Place("a-run", 2)).rstrip(b"\n")
+    line = seal(TrialDone(trial=RUN.trials[0]), LinePlace("a-run", 2)).rstrip(b"\n")
     place = data.draw(st.integers(0, 8 * len(line) - 1))
     flipped = bytearray(line)
     flipped[place // 8] ^= 1 << place % 8
     with pytest.raises(DamagedLine):
         unseal(bytes(flipped))
-    assert unseal(line) == (TrialDone(trial=RUN.trials[0]), Place("a-run", 2))
+    assert unseal(line) == (TrialDone(trial=RUN.trials[0]), LinePlace("a-run", 2))
 
 
 def test_a_line_nested_too_deeply_is_damaged() -> None:
@@ -160,17 +160,6 @@ def test_a_line_of_a_case_that_the_run_does_not_have_is_left_out(tmp_path: Path)
     assert "line 3 is damaged (it names a case 'zebra'" in stored.notes[0]
 
 
-def test_an_older_record_is_gone_on_with_in_the_present_format(tmp_path: Path) -> None:
-    kept = Path(__file__).parents[1] / "golden" / "records" / "format-1" / "run.jsonl"
-    (tmp_path / "run.jsonl").write_bytes(kept.read_bytes())
-    again, found = store.reopen(tmp_path)
-    with again:
-        again.append(TrialDone(trial=found.run.trials[0]))
-    stored = store.read(tmp_path)
-    assert stored.notes == ()
-    assert stored.run.trials == (*found.run.trials, found.run.trials[0])
-
-
 def test_a_run_of_an_unknown_kind_is_told_in_one_line(tmp_path: Path) -> None:
     with written(tmp_path) as file:
         pass
@@ -183,40 +172,29 @@ def test_a_run_of_an_unknown_kind_is_told_in_one_line(tmp_path: Path) -> None:
     assert str(caught.value) == f"{file.path}: {problem}; update Assay"
 
 
-@pytest.mark.parametrize(
-    ("study", "said"),
-    [
-        ({"claims": [{"id": 3}]}, "Expected `str`, got `int` - at `$.design.claims[0].id`"),
-        ({"kind": "capacity"}, "it is no line of format 1: KeyError('search')"),
-        ({"kind": "versus", "sought": "much"}, "Expected `float`, got `str` - at `$.design.sought`"),
-        ({"rules": []}, "Expected `object`, got `array` - at `$.design.rules`"),
-        (7, "it is no line of format 1"),
-    ],
-)
-def test_a_header_of_format_1_whose_words_are_none_is_told(tmp_path: Path, study: object, said: str) -> None:
-    fields = msgspec.to_builtins(header())
-    fields.pop("design")
-    settled = {"profile": "fair", "quick": False, "seed": 1, "blocks": 6}
-    file = tmp_path / "run.jsonl"
-    file.write_bytes(msgspec.json.encode({**fields, **settled, "format": 1, "study": study}) + b"\n")
+@pytest.mark.parametrize("written", [1, 2, FORMAT - 1])
+def test_a_record_of_an_older_format_is_refused_in_one_line(tmp_path: Path, written: int) -> None:
+    with written_as(tmp_path, written) as file:
+        pass
+    if written == 1:  # which had no checksum
+        line = json.loads(file.path.read_bytes())
+        file.path.write_text(json.dumps({key: line[key] for key in line if key != "crc32"}) + "\n")
     with pytest.raises(InputError) as caught:
-        store.load(file)
-    assert str(caught.value).startswith(f"{file}:1: no header of a run record: ")
-    assert said in str(caught.value)
+        store.load(file.path)
+    said = f"this record is of format {written}; this Assay reads format {FORMAT} only; make the run anew"
+    assert str(caught.value) == f"{file.path}: {said}"
 
 
-def test_a_series_of_format_1_is_gone_on_with(tmp_path: Path) -> None:
-    written = {"format": 1, "series_id": "s", "created_unix_ns": 1, "quick": True, "blocks": 3, "seed": None}
-    chosen = {"servers": ["c/a"], "control": False, "latency": True}
-    parts = [{"study": "x", "profile": "fair", "state": "to do"}]
-    path = tmp_path / "s" / "series.json"
-    path.parent.mkdir()
-    path.write_bytes(msgspec.json.encode({**written, **chosen, "parts": parts}))
-    series = store.find_series(tmp_path, "s")
-    assert series is not None
-    assert series.choices == Choices(quick=True, blocks=3, servers=("c/a",), control=False, latency=True)
-    store.write_series(tmp_path, series)
-    assert store.find_series(tmp_path, "s") == series
+def written_as(folder: Path, written: int) -> store.RunFile:
+    return store.create(folder, msgspec.structs.replace(header(), format=written))
+
+
+def test_a_line_of_an_older_format_in_a_record_is_left_out(tmp_path: Path) -> None:
+    with written(tmp_path, trials=1) as file:
+        file.append(msgspec.structs.replace(TrialDone(trial=RUN.trials[1]), format=FORMAT - 1))
+    stored = store.read(file.path)
+    assert stored.run.trials == RUN.trials[:1]
+    assert f"line 3 is damaged (it is of format {FORMAT - 1}) and was left out" in stored.notes[0]
 
 
 def test_a_newer_format_is_told(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from assay.core import vault
 from assay.core.errors import InputError
 from assay.core.settings import Settings
 from assay.model.claim import Claim
@@ -250,7 +251,7 @@ def test_optional_routes_are_asked_of_the_servers_that_have_them(tmp_path: Path)
     mixed = next(case for case in study.cases if case.case.id == "c/a@x").plan
     assert [(one.method, one.target, one.body, one.weight) for one in mixed.requests] == [
         ("GET", "/r", None, 3),
-        ("POST", "/s", "b", 1),
+        ("POST", "/s", vault.token("b"), 1),
     ]
     assert mixed.request_order == "random"
 

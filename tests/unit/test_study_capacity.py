@@ -81,7 +81,7 @@ def test_each_candidate_of_the_load_is_searched_in_each_block(made: ResolvedRun)
 
 def test_a_quick_look_leaves_it_out_and_says_so(tmp_path: Path) -> None:
     made = study(tmp_path, "", f'latency = true, objective = "{OBJECTIVE}"', quick=True)
-    assert not any(one.case.later for one in made.cases)
+    assert not any(one.case.dependent for one in made.cases)
     assert "quick: the study's open loops and searches for a capacity are left out" in made.notes
 
 
@@ -115,7 +115,7 @@ def test_a_known_truth_is_found_and_ends_the_search_early() -> None:
     assert len(found.steps) < SEARCH.trials * 6
     assert made.judgement is not None and made.judgement.complete  # although blocks are without a trial of it
     place = next(one for one in made.judgement.ranking if one.case == "a@capacity")
-    assert place.throughput == found.capacity and place.tier is None
+    assert place.throughput == found.capacity and place.rank is None
 
 
 def test_a_search_that_has_not_ended_leaves_the_run_incomplete() -> None:

@@ -14,7 +14,7 @@ from made_runs import case, measurement, plan, trial
 from msgspec.structs import replace
 
 from assay.core.settings import Settings
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.design import Choices, StudyDesign, WarmUp
 from assay.model.run import Run
 from assay.model.trial import Failure, OfCapacity, Trial
@@ -23,7 +23,7 @@ from assay.plan.study.load import load_study
 from assay.plan.study.resolve import resolve
 from assay.plan.study.schema import LoadSetting, Profile
 from assay.report.live_study import StudyWords
-from assay.report.live_words import Seen
+from assay.report.live_words import RunProgress
 from assay.report.model.circumstances import circumstances, title
 from assay.stats.power import trials_for_half_width
 from assay.verdict import judge
@@ -116,23 +116,23 @@ def test_no_order_is_claimed_of_the_null_server_nor_of_open_loops() -> None:
     assert added(replace(made, header=replace(made.header, cases=(case("a"), opened)))) is None
 
 
-def test_sittings_are_asked_by_the_ratios_of_their_slices() -> None:
-    """What the machine does to a whole sitting says nothing of how well its ratio is known."""
+def test_blocks_are_asked_by_the_ratios_of_their_slices() -> None:
+    """What the machine does to a whole block says nothing of how well its ratio is known."""
     made = study(())
-    sittings = [
-        made_runs.woven({"a": [1000 * k, 1210 * k], "b": [1000 * k, 1200 * k]}, block, block)
+    blocks = [
+        made_runs.interleaved({"a": [1000 * k, 1210 * k], "b": [1000 * k, 1200 * k]}, block, block)
         for block, k in enumerate((1.0, 1.6, 0.5, 1.2))
     ]
-    assert added(replace(made, sittings=tuple(sittings), trials=trials_in(sittings))) is None
+    assert added(replace(made, blocks=tuple(blocks), trials=trials_in(blocks))) is None
     wild = [
-        made_runs.woven({"a": [1000 * k, 1200 * k], "b": [1000, 1200]}, block, block)
+        made_runs.interleaved({"a": [1000 * k, 1200 * k], "b": [1000, 1200]}, block, block)
         for block, k in enumerate((1.0, 1.6, 0.5, 1.2))
     ]
-    assert added(replace(made, sittings=tuple(wild), trials=trials_in(wild))) is not None
+    assert added(replace(made, blocks=tuple(wild), trials=trials_in(wild))) is not None
 
 
-def trials_in(sittings: Sequence[Sitting]) -> tuple[Trial, ...]:
-    return tuple(one for sitting in sittings for one in sitting.trials)
+def trials_in(blocks: Sequence[Block]) -> tuple[Trial, ...]:
+    return tuple(one for block in blocks for one in block.trials)
 
 
 def test_a_reader_is_told_how_many_and_why() -> None:
@@ -148,11 +148,11 @@ def test_a_reader_is_told_how_many_and_why() -> None:
 def test_the_log_says_it_when_it_is_known() -> None:
     words = StudyWords()
     made = study(RESTLESS, more=2)
-    assert "in 4 blocks (up to 6)" in words.begins(Seen(study((), more=2)))
-    assert words.ended(Seen(made)).endswith("5.0 % is wanted")
+    assert "in 4 blocks (up to 6)" in words.begins(RunProgress(study((), more=2)))
+    assert words.ended(RunProgress(made)).endswith("5.0 % is wanted")
     before = replace(made, trials=made.trials[:-1])
     after = study([*RESTLESS, 1.0], more=2)
-    assert not any("is wanted" in words.ended(Seen(one)) for one in (before, after))
+    assert not any("is wanted" in words.ended(RunProgress(one)) for one in (before, after))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_runs import case, found, measurement, plan, run, server, trial, woven
+from made_runs import case, found, interleaved, measurement, plan, run, server, trial
 from msgspec.structs import replace
 from test_verdict_resting import busy, rested
 
@@ -21,7 +21,7 @@ BUSY = HostSeen(load_average_1m=1.0, steal_share=0.0, client_cpus_idle_share=0.5
 
 
 def slice_seen(*cpu_ns: int | None, services: dict[str, int] | None = None) -> TurnSeen:
-    return TurnSeen(turn=0, lane=0, length_ns=10**8, cpu_ns=cpu_ns, services_cpu_ns=services or {})
+    return TurnSeen(turn=0, arm=0, length_ns=10**8, cpu_ns=cpu_ns, services_cpu_ns=services or {})
 
 
 @pytest.mark.parametrize(
@@ -66,27 +66,26 @@ def test_what_rested_unseen_may_have_been_busy() -> None:
     cycles, made = 10, run([case("a"), case("b"), case("c")], (), 4)
     rates = {name: [10_000.0] * cycles for name in "abc"}
     for number in range(4):
-        sitting = rested(woven(rates, number, number), 0.6)
+        block = rested(interleaved(rates, number, number), 0.6)
         turns = tuple(
-            replace(one, cpu_ns=(10**8, None, one.cpu_ns[2])) if one.lane == 0 else one
-            for one in sitting.turns
+            replace(one, cpu_ns=(10**8, None, one.cpu_ns[2])) if one.arm == 0 else one for one in block.turns
         )
-        trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in sitting.trials)
-        made = made.after(replace(sitting, trials=trials, turns=turns))
+        trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in block.trials)
+        made = made.after(replace(block, trials=trials, turns=turns))
     [finding] = [one for one in judge(made, 0).findings if one.code == "H2"]
-    told = "servers of its sitting that rested, or other programs, kept 0.6 cores busy"
+    told = "servers of its block that rested, or other programs, kept 0.6 cores busy"
     assert finding.evidence.partition(" (in ")[0] == told
 
 
 def test_cores_whose_clocks_did_not_move_are_not_full() -> None:
     watch = host.Watch(CoreSplit((), (), 1), begins=False)
-    assert watch.seen().client_cpus_idle_share is None
+    assert watch.observed().client_cpus_idle_share is None
     still = replace(BUSY, client_cpus_idle_share=None, busy_cores=None)
     assert "G1" not in found(measurement(), plan(), host=still)
 
 
 def test_steal_that_no_clock_told_is_not_known_and_no_rule_speaks_of_it() -> None:
-    unlooked = host.Watch(CoreSplit((), (), 1), begins=False).seen()
+    unlooked = host.Watch(CoreSplit((), (), 1), begins=False).observed()
     assert unlooked.steal_share is None and unlooked.client_cpus_idle_share is None
     unknown = replace(BUSY, steal_share=None, own_cpu_ns=0)
     assert "H2" not in found(measurement(), host=replace(unknown, busy_cores=None), server=UNSEEN)

@@ -7,7 +7,7 @@ from made_runs import case, measurement, run, trial
 from msgspec.structs import replace
 from test_verdict_turn_rules import about_turns, ratio, sat, seen, two_in_turns
 
-from assay.model.design import ContestDesign
+from assay.model.design import ComparisonDesign
 from assay.model.estimate import Compared
 from assay.model.run import Run
 from assay.verdict import judge
@@ -53,17 +53,17 @@ def test_who_allows_unlike_answers_compares_them_as_they_are() -> None:
     made = heads(90, body_of_b=40)
     [before] = [one for one in judge(made, 0).findings if one.code == "W3"]
     assert (before.severity, before.on_comparison) == ("withheld", "one way")
-    contest = run(made.header.cases, made.trials, 0, {"kind": "versus", "sought": 0.01})
-    assert isinstance(contest.header.design, ContestDesign)
-    design = replace(contest.header.design, unlike_allowed=True)
-    judged = judge(replace(contest, header=replace(contest.header, design=design)), 0)
+    comparison = run(made.header.cases, made.trials, 0, {"kind": "versus", "margin": 0.01})
+    assert isinstance(comparison.header.design, ComparisonDesign)
+    design = replace(comparison.header.design, unlike_allowed=True)
+    judged = judge(replace(comparison, header=replace(comparison.header, design=design)), 0)
     [allowed] = [one for one in judged.findings if one.code == "W3"]
     assert (allowed.severity, allowed.on_comparison) == ("note", None)
     assert allowed.evidence.endswith("; compared all the same (--unlike)")
 
 
 def test_a_little_work_in_the_others_time_is_taken_off_both_ends() -> None:
-    idle, at_work = sat(lambda sitting: seen(sitting, {})), sat(lambda sitting: seen(sitting, {(2, 0): 0.03}))
+    idle, at_work = sat(lambda block: seen(block, {})), sat(lambda block: seen(block, {(2, 0): 0.03}))
     (low, high), (least, most) = ratio(idle, "a", "c"), ratio(at_work, "a", "c")
     assert low is not None and high is not None
     assert least == pytest.approx(low / 1.03) and most == pytest.approx(high * 1.03)

@@ -7,7 +7,7 @@ from made_runs import SECOND, case, changed, found, measurement, plan, run, tria
 from msgspec.structs import replace
 
 from assay.model.finding import Finding
-from assay.model.measurement import Books, Http2, Http3, Measurement, Outcome
+from assay.model.measurement import Http2, Http3, Measurement, Outcome, RequestAccounting
 from assay.model.plan import Open, Stage
 from assay.model.trial import ContractSeen
 from assay.verdict import judge
@@ -59,8 +59,8 @@ class TestWrongAnswers:
 
 class TestErrors:
     def test_silence_for_all_of_the_measured_time_is_no_throughput_of_0(self) -> None:
-        books = Books(started=10, completed=0, failed=0, in_flight=10)
-        silent = changed(started=10, completed=0, failed=0, books=books)
+        requests = RequestAccounting(started=10, completed=0, failed=0, in_flight=10)
+        silent = changed(started=10, completed=0, failed=0, requests=requests)
         finding = found(silent, OPEN)["W2"]
         assert finding.severity == "withheld" and finding.on_throughput == "void"
         assert finding.evidence.startswith("no answer came within the measured 10 s, and 10 requests waited")

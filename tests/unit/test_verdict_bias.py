@@ -24,21 +24,21 @@ def biased(rates: dict[str, float], again: float, relation: Literal["more", "les
     return replace(made, header=replace(made.header, cases=cases, design=design))
 
 
-def tiers(judged: Judgement) -> dict[str, int | None]:
-    return {row.case: row.tier for row in judged.ranking if row.case in ("a", "b")}
+def ranks(judged: Judgement) -> dict[str, int | None]:
+    return {row.case: row.rank for row in judged.ranking if row.case in ("a", "b")}
 
 
 def test_a_difference_is_shown_from_a_little_beyond_the_bias_on() -> None:
     near = judge(biased({"a": 5_000, "b": 5_150}, 10_400, "more"), 0)
-    assert near.noise_floor == pytest.approx(0.045, abs=0.01)
-    assert tiers(near)["a"] == tiers(near)["b"]
+    assert near.minimum_effect == pytest.approx(0.045, abs=0.01)
+    assert ranks(near)["a"] == ranks(near)["b"]
     far = judge(biased({"a": 5_000, "b": 5_350}, 10_400, "more"), 0)
-    places = tiers(far)
+    places = ranks(far)
     assert places["a"] is not None and places["b"] is not None and places["b"] < places["a"]
     pair = next(one for one in far.comparisons if {one.a, one.b} == {"a", "b"})
     assert pair.ratio is not None and pair.known is not None and pair.shown
-    assert pair.known.low == pytest.approx((pair.ratio.low or 0) / (1 + far.noise_floor))
-    assert pair.known.high == pytest.approx((pair.ratio.high or 0) * (1 + far.noise_floor))
+    assert pair.known.low == pytest.approx((pair.ratio.low or 0) / (1 + far.minimum_effect))
+    assert pair.known.high == pytest.approx((pair.ratio.high or 0) * (1 + far.minimum_effect))
 
 
 @pytest.mark.parametrize(

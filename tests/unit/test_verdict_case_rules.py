@@ -92,8 +92,8 @@ class TestFairness:
     def test_connections_that_a_cold_server_s_failures_cost_in_the_warm_up(self) -> None:
         warm = measurement(1_900)
         connections = msgspec.structs.replace(warm.connections, reopened=300)
-        books = msgspec.structs.replace(warm.books, started=warm.books.started + 300, failed=300)
-        assert "W5" not in found(msgspec.structs.replace(warm, connections=connections, books=books))
+        requests = msgspec.structs.replace(warm.requests, started=warm.requests.started + 300, failed=300)
+        assert "W5" not in found(msgspec.structs.replace(warm, connections=connections, requests=requests))
         assert "W5" in found(msgspec.structs.replace(warm, connections=connections))
 
     def pair(self, ours: dict[str, object], theirs: dict[str, object]) -> Run:
@@ -105,7 +105,7 @@ class TestFairness:
         judged = judge(self.pair({"pool": 3}, {"pool": 50}), 0)
         (finding,) = judged.findings
         assert finding.code == "W6" and "pool 3 against 50" in finding.evidence
-        assert [row.tier for row in judged.ranking] == [None, None]
+        assert [row.rank for row in judged.ranking] == [None, None]
         assert all(
             row.throughput and not row.withheld for row in judged.ranking
         )  # only the comparison is void
@@ -272,8 +272,8 @@ class TestDesign:
         judged = judge(self.control(1.05), 0)
         finding = next(f for f in judged.findings if f.code == "D1")
         assert finding.severity == "flagged" and finding.subject.case is None
-        assert [row.tier for row in judged.ranking[:2]] == [1, 2]  # twice as fast is beyond any such bias
-        assert judged.noise_floor == finding.figures["wider"] > 0.05
+        assert [row.rank for row in judged.ranking[:2]] == [1, 2]  # twice as fast is beyond any such bias
+        assert judged.minimum_effect == finding.figures["wider"] > 0.05
         assert "D1" not in findings_of(self.control(1.0))
 
     def test_a_sure_difference_is_taken_off_however_small_it_is(self) -> None:
@@ -287,7 +287,7 @@ class TestDesign:
         judged = judge(msgspec.structs.replace(made, trials=trials), 0)
         finding = next(one for one in judged.findings if one.code == "D1")
         assert finding.figures["wider"] == pytest.approx(0.004, abs=0.0005)
-        assert judged.noise_floor == 0.01
+        assert judged.minimum_effect == 0.01
 
     def order(self, *places: tuple[str, int]) -> dict[str, Finding]:
         trials: list[Trial] = [
@@ -310,7 +310,7 @@ class TestHost:
             {"busy_cores": 2.5},
         ],
     )
-    def test_a_disturbed_machine(self, host: dict[str, float]) -> None:
+    def test_a_preempted_machine(self, host: dict[str, float]) -> None:
         finding = found(measurement(), host=msgspec.structs.replace(QUIET, **host))["H2"]
         assert finding.severity == "flagged"
 
@@ -377,7 +377,7 @@ class TestHost:
         judged = judge(msgspec.structs.replace(made, header=header), 0)
         (finding,) = judged.findings
         assert (finding.code, finding.severity, finding.subject.case) == ("H3", "note", None)
-        assert judged.hallmark  # notes do not take it away
+        assert judged.clean  # notes do not take it away
         for word in ("powersave", "turbo", "descriptors"):
             assert word in finding.evidence
 
@@ -389,5 +389,5 @@ class TestTheRecord:
         finding = findings_of(damaged)["D5"]
         assert (finding.severity, finding.subject.case) == ("flagged", None)
         assert finding.evidence.startswith("2 lines of the record cannot be used: line 3 is damaged")
-        assert not judge(damaged).hallmark
+        assert not judge(damaged).clean
         assert "D5" not in findings_of(steady_run({"a": 10_000}))

@@ -55,4 +55,4 @@ def test_what_met_all_alike_keeps_their_order(code: str) -> None:
     change = {"plan": plan(threads=2)} if code == "H1" else {"host": replace(QUIET, steal_share=0.05)}
     judged = judge(with_trials(made, {"a": change, "b": change}), 0)
     assert code in {one.code for one in judged.findings}
-    assert [(row.case, row.tier) for row in judged.ranking] == [("a", 1), ("b", 2)]
+    assert [(row.case, row.rank) for row in judged.ranking] == [("a", 1), ("b", 2)]

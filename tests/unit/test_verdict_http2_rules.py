@@ -74,8 +74,8 @@ def test_another_http_than_was_asked_for_is_named() -> None:
 def reopened(times: int, http2: Http2 = FREE, failed: int = 0) -> Measurement:
     """Two connections that were opened so often again."""
     connections = replace(measurement().connections, asked=2, opened=2, answered=2, peak=2, reopened=times)
-    books = replace(measurement().books, failed=failed, started=measurement().books.started + failed)
-    return over_http2(http2, connections=connections, books=books, failed=failed)
+    requests = replace(measurement().requests, failed=failed, started=measurement().requests.started + failed)
+    return over_http2(http2, connections=connections, requests=requests, failed=failed)
 
 
 def test_ends_that_the_server_announces_are_its_own_whatever_they_cost() -> None:
@@ -83,7 +83,7 @@ def test_ends_that_the_server_announces_are_its_own_whatever_they_cost() -> None
     announced = replace(FREE, going_away={"NO_ERROR": 5_000})
     evidence = found(reopened(5_000, announced, failed=15_000), streams_plan())["W5"].evidence
     assert "for 115,000 requests 5,000 connections had to be opened again" in evidence
-    # Twice announced is ended once, and an end with a complaint is a failure.
+    # Twice announced is ended once, and an end with a message is a failure.
     twice = found(reopened(5_000, replace(FREE, going_away={"NO_ERROR": 10_000}), 15_000), streams_plan())
     assert "5,000 connections" in twice["W5"].evidence
     angry = replace(FREE, going_away={"ENHANCE_YOUR_CALM": 5_000})

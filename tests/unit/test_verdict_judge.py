@@ -1,4 +1,4 @@
-"""The judgement of whole runs: ranks, hallmark, claims, and words for every rule."""
+"""The judgement of whole runs: ranks, clean, claims, and words for every rule."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def with_roles(made: Run, **roles: dict[str, Any]) -> Run:
 
 
 class TestRanking:
-    def test_clear_differences_make_tiers_best_first(self) -> None:
+    def test_clear_differences_make_ranks_best_first(self) -> None:
         judged = judge(steady_run(FRANKLIN), 0)
-        assert [(row.case, row.tier) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
-        assert judged.hallmark and judged.complete and judged.findings == ()
+        assert [(row.case, row.rank) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
+        assert judged.clean and judged.complete and judged.findings == ()
         go = rows(judged)["go"].relative_to_best
         assert go is not None and go.low is not None and go.high is not None
         assert go.low < 0.8059 < go.high and go.high - go.low < 0.05
 
-    def test_cases_that_cannot_be_told_apart_share_a_tier(self) -> None:
+    def test_cases_that_cannot_be_told_apart_share_a_rank(self) -> None:
         judged = judge(steady_run({"a": 10_000, "b": 10_020, "c": 5_000}), 0)
-        assert {row.case: row.tier for row in judged.ranking} == {"a": 1, "b": 1, "c": 2}
+        assert {row.case: row.rank for row in judged.ranking} == {"a": 1, "b": 1, "c": 2}
 
     def test_ceiling_reference_and_control_are_shown_but_not_ranked(self) -> None:
         made = steady_run({"null": 400_000, "ref": 200_000, "a": 90_000, "b": 80_000, "a again": 90_000})
@@ -48,8 +48,8 @@ class TestRanking:
             **{"a again": {"role": "control", "control_of": "a"}},
         )
         judged = judge(made, 0)
-        assert [(row.case, row.tier) for row in judged.ranking][:2] == [("a", 1), ("b", 2)]
-        assert {row.case: row.tier for row in judged.ranking[2:]} == {
+        assert [(row.case, row.rank) for row in judged.ranking][:2] == [("a", 1), ("b", 2)]
+        assert {row.case: row.rank for row in judged.ranking[2:]} == {
             "null": None,
             "ref": None,
             "a again": None,
@@ -63,9 +63,9 @@ class TestRanking:
         wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
         judged = judge(with_trials(made, {"java": {"contract": wrong}}), 0)
         java = rows(judged)["java"]
-        assert (java.tier, java.relative_to_best, java.withheld) == (None, None, True)
-        assert java.reason == "void: W1" and not judged.hallmark
-        assert (rows(judged)["go"].tier, rows(judged)["ruby"].tier) == (1, 2)
+        assert (java.rank, java.relative_to_best, java.withheld) == (None, None, True)
+        assert java.reason == "void: W1" and not judged.clean
+        assert (rows(judged)["go"].rank, rows(judged)["ruby"].rank) == (1, 2)
         best = rows(judged)["go"].relative_to_best
         assert best is not None and best.value == 1.0
 
@@ -81,7 +81,7 @@ class TestRanking:
         )
         judged = judge(msgspec.structs.replace(made, trials=off), 0)
         assert {finding.code for finding in judged.findings} == {"M1"}
-        assert rows(judged)["java"].tier == 1 and not judged.hallmark
+        assert rows(judged)["java"].rank == 1 and not judged.clean
         assert withheld(judged.findings, "java", "times")
         assert not withheld(judged.findings, "java", "throughput")
 
@@ -103,35 +103,33 @@ class TestRanking:
 
     def test_who_sends_more_and_is_faster_all_the_same_is_faster(self) -> None:
         judged = self.sending(100)
-        assert {row.case: row.tier for row in judged.ranking} == {"java": 1, "go": 2, "ruby": 3}
+        assert {row.case: row.rank for row in judged.ranking} == {"java": 1, "go": 2, "ruby": 3}
         pair = next(one for one in judged.comparisons if (one.a, one.b) == ("java", "go"))
         assert pair.shown and pair.known is not None and pair.known.high is None
         assert pair.known.low == pytest.approx(1.24, rel=0.01) and pair.known.limits[0].code == "W3"
 
     def test_who_is_faster_and_sends_less_is_not_shown_faster(self) -> None:
         judged = self.sending(37)
-        assert {row.case: row.tier for row in judged.ranking} == {"java": 1, "go": 1, "ruby": 2}
+        assert {row.case: row.rank for row in judged.ranking} == {"java": 1, "go": 1, "ruby": 2}
         pair = next(one for one in judged.comparisons if (one.a, one.b) == ("java", "go"))
         assert not pair.shown and pair.known is not None and pair.known.low is None
 
     def test_answers_in_another_encoding_are_not_compared_and_only_that_pair_is_lost(self) -> None:
         judged = self.sending(60, encodings={"gzip": 1_060_000})
-        assert {row.case: row.tier for row in judged.ranking} == {"go": 1, "ruby": 2, "java": None}
+        assert {row.case: row.rank for row in judged.ranking} == {"go": 1, "ruby": 2, "java": None}
         assert "W5" in rows(judged)["java"].reason  # nobody asked for it
         made = steady_run({"a": 100, "b": 50})
         facts = {"a": {"facts": {"workers": 1}}, "b": {"facts": {"workers": 4}}}
         judged = judge(with_roles(made, **facts), 0)
-        assert {row.tier for row in judged.ranking} == {None}
+        assert {row.rank for row in judged.ranking} == {None}
         assert "may not be compared with b: W6" in rows(judged)["a"].reason
 
     def test_three_blocks_order_and_two_do_not(self) -> None:
         judged = judge(steady_run(FRANKLIN, blocks=3), 0)
-        assert [(row.case, row.tier) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
-        assert not judged.hallmark and [one.code for one in judged.findings if one.severity != "note"] == [
-            "S5"
-        ]
+        assert [(row.case, row.rank) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
+        assert not judged.clean and [one.code for one in judged.findings if one.severity != "note"] == ["S5"]
         judged = judge(steady_run(FRANKLIN, blocks=2), 0)
-        assert {row.tier for row in judged.ranking} == {None}
+        assert {row.rank for row in judged.ranking} == {None}
         assert all("2 blocks shared with another; an order needs 3" in row.reason for row in judged.ranking)
         (one,) = {row.reason for row in judge(steady_run(FRANKLIN, blocks=1), 0).ranking}
         assert one == "1 block shared with another; an order needs 3"
@@ -139,11 +137,11 @@ class TestRanking:
     def test_each_load_has_its_own_ranking(self) -> None:
         made = steady_run({"a": 100, "b": 50, "c": 10, "d": 20})
         judged = judge(with_roles(made, c={"load": "2"}, d={"load": "2"}), 0)
-        assert [(row.case, row.tier) for row in judged.ranking] == [("a", 1), ("b", 2), ("d", 1), ("c", 2)]
+        assert [(row.case, row.rank) for row in judged.ranking] == [("a", 1), ("b", 2), ("d", 1), ("c", 2)]
 
     def test_the_a_a_control_sets_the_noise_floor(self) -> None:
         made = steady_run({"a": 10_000, "b": 10_300, "a again": 10_000})
-        assert rows(judge(made, 0))["b"].tier == 1 and rows(judge(made, 0))["a"].tier == 2
+        assert rows(judge(made, 0))["b"].rank == 1 and rows(judge(made, 0))["a"].rank == 2
         wild = tuple(
             msgspec.structs.replace(t, measurement=measurement(10_000 * (1 + 0.06 * (-1) ** t.block)))
             if t.case == "a again"
@@ -152,14 +150,14 @@ class TestRanking:
         )
         control = {"a again": {"role": "control", "control_of": "a"}}
         noisy = with_roles(msgspec.structs.replace(made, trials=wild), **control)
-        assert rows(judge(noisy, 0))["a"].tier == 2  # a control asks for bias; its width is no floor
+        assert rows(judge(noisy, 0))["a"].rank == 2  # a control asks for bias; its width is no floor
         biased = with_roles(steady_run({"a": 10_000, "b": 10_300, "a again": 10_400}), **control)
         judged = judge(biased, 0)
-        assert {rows(judged)[name].tier for name in ("a", "b")} == {1}
-        assert judged.noise_floor == pytest.approx(0.045, abs=0.01)
+        assert {rows(judged)[name].rank for name in ("a", "b")} == {1}
+        assert judged.minimum_effect == pytest.approx(0.045, abs=0.01)
         assert [one.on_comparison for one in judged.findings if one.code == "D1"] == ["wider"]
         far = with_roles(steady_run({"a": 10_000, "b": 12_000, "a again": 10_400}), **control)
-        assert rows(judge(far, 0))["a"].tier == 2
+        assert rows(judge(far, 0))["a"].rank == 2
 
 
 class TestFailures:
@@ -169,15 +167,15 @@ class TestFailures:
         made = run([*made.header.cases, case("x")], [*made.trials, *failed])
         judged = judge(made, 0)
         row = rows(judged)["x"]
-        assert (row.tier, row.throughput) == (None, None)
+        assert (row.rank, row.throughput) == (None, None)
         assert "6 of 6 trials failed (build: go: not found)" in row.reason
-        assert rows(judged)["a"].tier == 1 and not judged.hallmark
+        assert rows(judged)["a"].rank == 1 and not judged.clean
 
     def test_an_unfinished_run_is_judged_on_what_is_there(self) -> None:
         made = steady_run({"a": 100, "b": 50}, blocks=8)
         judged = judge(msgspec.structs.replace(made, trials=made.trials[:-1]), 0)
-        assert not judged.complete and not judged.hallmark
-        assert {row.case: row.tier for row in judged.ranking} == {"a": 1, "b": 2}
+        assert not judged.complete and not judged.clean
+        assert {row.case: row.rank for row in judged.ranking} == {"a": 1, "b": 2}
 
     def test_a_run_without_trials(self) -> None:
         judged = judge(run([case("a")], []), 0)
@@ -202,8 +200,8 @@ class TestClaims:
             ((10_000, 13_000), "more", "contradicted"),
             ((10_000, 13_000), "less", "supported"),
             ((13_000, 10_000), "less", "contradicted"),
-            ((10_040, 10_000), "more", "contradicted"),  # at most a difference below the noise floor
-            ((10_130, 10_000), "more", "inconclusive"),  # reaches across the noise floor
+            ((10_040, 10_000), "more", "contradicted"),  # at most a difference below the minimum effect
+            ((10_130, 10_000), "more", "inconclusive"),  # reaches across the minimum effect
             ((10_000, 10_000), "equal", "supported"),
             ((13_000, 10_000), "equal", "contradicted"),
             ((10_500, 10_000), "equal", "inconclusive"),

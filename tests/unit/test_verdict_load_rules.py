@@ -49,7 +49,7 @@ class TestGeneratorTime:
         assert long is not None and (long.on_throughput, long.on_times) == ("at least", "void")
         assert stalled(99_000_000) is None
 
-    def test_one_disturbed_trial_among_many_is_a_note(self) -> None:
+    def test_one_preempted_trial_among_many_is_a_note(self) -> None:
         stolen = msgspec.structs.replace(QUIET, steal_share=0.05)
         trials = [trial("a", block, host=stolen if block == 3 else QUIET) for block in range(6)]
         (finding,) = judge(run([case("a")], trials), 0).findings
@@ -219,7 +219,7 @@ class TestTimes:
         codes = [f.code for f in judge(steady_run(rates, study=study("service_time_p99")), 0).findings]
         assert codes == ["M5", "M5"]
         judged = judge(steady_run(rates, study=study("service_time_p99")), 0)
-        assert [row.tier for row in judged.ranking] == [1, 2, 3]  # the flag is about times
+        assert [row.rank for row in judged.ranking] == [1, 2, 3]  # the flag is about times
         assert judge(steady_run(rates, study=study("service_time_mean")), 0).findings == ()
 
     def test_think_time_keeps_a_closed_loop_below_saturation(self) -> None:
@@ -283,9 +283,9 @@ def test_a_single_load_is_judged_by_the_same_rules() -> None:
 def test_open_loops_are_shown_but_not_ranked_by_the_rate_they_were_offered() -> None:
     trials = [trial(name, b, open_measurement(), plan=open_plan()) for name in ("a", "b") for b in range(6)]
     judged = judge(run([case("a"), case("b")], trials), 0)
-    assert {row.tier for row in judged.ranking} == {None}
+    assert {row.rank for row in judged.ranking} == {None}
     assert all("open loop" in row.reason for row in judged.ranking)
-    assert judged.hallmark
+    assert judged.clean
 
 
 class TestAnotherToolsReport:

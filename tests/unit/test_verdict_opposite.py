@@ -1,4 +1,4 @@
-"""A machine that was disturbed under all alike, and one case whose figure is also a bound from above."""
+"""A machine that was preempted under all alike, and one case whose figure is also a bound from above."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
 FALLING = finding("S2", "flagged", "java", on_throughput="at most", because="it was still getting slower")
 
 
-def order(disturbed: Finding, rates: Mapping[str, float]) -> dict[str, Ranked]:
-    found = rank(see_run(steady_run(rates)), (disturbed, FALLING))
+def order(preempted: Finding, rates: Mapping[str, float]) -> dict[str, Ranked]:
+    found = rank(see_run(steady_run(rates)), (preempted, FALLING))
     return {row.case: row for row in found.ranking}
 
 
@@ -26,14 +26,14 @@ def order(disturbed: Finding, rates: Mapping[str, float]) -> dict[str, Ranked]:
 def test_a_ratio_that_is_known_keeps_its_case_a_place(code: str, comparison: str) -> None:
     met_all = finding(code, "flagged", None, on_throughput="at least", on_comparison=comparison)
     slowest = order(met_all, {"java": 3_000, "go": 85_000, "ruby": 10_000})
-    assert {case: row.tier for case, row in slowest.items()} == {"go": 1, "ruby": 2, "java": 3}
+    assert {case: row.rank for case, row in slowest.items()} == {"go": 1, "ruby": 2, "java": 3}
     assert slowest["java"].known is not None
     assert (slowest["java"].known.low, slowest["java"].known.high) == (None, None)
     fastest = order(met_all, FRANKLIN)  # at most so fast: nobody knows whether it is faster
-    assert {case: row.tier for case, row in fastest.items()} == {"java": 1, "go": 1, "ruby": 2}
+    assert {case: row.rank for case, row in fastest.items()} == {"java": 1, "go": 1, "ruby": 2}
 
 
 def test_limits_of_its_own_leave_nothing_known() -> None:
     own = finding("G1", "withheld", "java", on_throughput="at least", because="its generator was full")
     java = order(own, FRANKLIN)["java"]
-    assert java.tier is None and java.reason.startswith("limits in both directions leave nothing known: ")
+    assert java.rank is None and java.reason.startswith("limits in both directions leave nothing known: ")

@@ -6,7 +6,7 @@ import pytest
 from judged import changed, found
 from made_runs import SECOND, case, measurement, run, server, trial
 from msgspec.structs import replace
-from test_verdict_fleet_rules import generator
+from test_verdict_generators_rules import generator
 from test_verdict_http2_rules import FREE, over_http2, streams_plan
 
 from assay.model.finding import Subject
@@ -87,11 +87,11 @@ def test_a_cluster_that_held_it_back(code: str, other: GeneratorSeen) -> None:
 
 
 def test_servers_far_apart_have_an_order_though_the_generator_stood_still() -> None:
-    assert tiers(far_apart(busy=0.6)) == [1, 2]
+    assert ranks(far_apart(busy=0.6)) == [1, 2]
 
 
 def test_where_the_server_s_idle_time_is_not_known_they_have_none() -> None:
-    assert tiers(far_apart(busy=None)) == [1, 1]
+    assert ranks(far_apart(busy=None)) == [1, 1]
 
 
 def far_apart(busy: float | None) -> Run:
@@ -105,5 +105,5 @@ def far_apart(busy: float | None) -> Run:
     )
 
 
-def tiers(made: Run) -> list[int | None]:
-    return [row.tier for row in judge(made, 0).ranking]
+def ranks(made: Run) -> list[int | None]:
+    return [row.rank for row in judge(made, 0).ranking]

@@ -6,16 +6,16 @@ import pytest
 from msgspec.structs import replace
 from test_verdict_turn_rules import about_turns, sat, slices
 
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.trial import Trial
 
 
 def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> None:
-    found = about_turns(sat(lambda sitting: slices(sitting, "c", lambda one: replace(one, reopened=64))))
+    found = about_turns(sat(lambda block: slices(block, "c", lambda one: replace(one, reopened=64))))
     [one] = found.pop("T3")
     assert found == {} and one.subject.case == "c" and one.on_throughput == "at least"
     assert one.evidence == "100 % of its 64 connections were opened again for each slice, on average"
-    few = sat(lambda sitting: slices(sitting, "c", lambda one: replace(one, reopened=5)))
+    few = sat(lambda block: slices(block, "c", lambda one: replace(one, reopened=5)))
     assert about_turns(few) == {}
 
 
@@ -26,9 +26,9 @@ def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> N
 def test_closes_that_follow_a_count_are_no_matter_of_pauses(
     each: int, share: float, count: int | None
 ) -> None:
-    def closing(sitting: Sitting) -> Sitting:
-        sitting = slices(sitting, "c", lambda one: replace(one, reopened=round(64 * share)))
-        return replace(sitting, trials=tuple(map(counted, sitting.trials)))
+    def closing(block: Block) -> Block:
+        block = slices(block, "c", lambda one: replace(one, reopened=round(64 * share)))
+        return replace(block, trials=tuple(map(counted, block.trials)))
 
     def counted(trial: Trial) -> Trial:
         made = trial.measurement
@@ -36,9 +36,9 @@ def test_closes_that_follow_a_count_are_no_matter_of_pauses(
             return trial
         reopened, opened = 256, made.connections.opened
         completed = round(each * (reopened + opened / 2))
-        books = replace(made.books, started=completed, completed=completed, failed=0, in_flight=0)
+        requests = replace(made.requests, started=completed, completed=completed, failed=0, in_flight=0)
         connections = replace(made.connections, reopened=reopened)
-        return replace(trial, measurement=replace(made, books=books, connections=connections))
+        return replace(trial, measurement=replace(made, requests=requests, connections=connections))
 
     [one] = about_turns(sat(closing))["T3"]
     assert ("keepalive_requests" in one.remedy) == (count is not None)
@@ -48,9 +48,9 @@ def test_closes_that_follow_a_count_are_no_matter_of_pauses(
 
 
 def test_connections_that_were_not_to_be_kept_are_nobody_s_fault() -> None:
-    def not_kept(sitting: Sitting) -> Sitting:
-        sitting = slices(sitting, "c", lambda one: replace(one, reopened=64))
-        plans = (replace(trial, plan=replace(trial.plan, keep_alive=False)) for trial in sitting.trials)
-        return replace(sitting, trials=tuple(plans))
+    def not_kept(block: Block) -> Block:
+        block = slices(block, "c", lambda one: replace(one, reopened=64))
+        plans = (replace(trial, plan=replace(trial.plan, keep_alive=False)) for trial in block.trials)
+        return replace(block, trials=tuple(plans))
 
     assert about_turns(sat(not_kept)) == {}

@@ -1,29 +1,29 @@
-"""H2 in sittings: servers that worked while they rested are no other program."""
+"""H2 in blocks: servers that worked while they rested are no other program."""
 
 from __future__ import annotations
 
 import pytest
-from made_runs import case, run, woven
+from made_runs import case, interleaved, run
 from msgspec.structs import replace
 
-from assay.model.block import Sitting, TurnSeen
+from assay.model.block import Block, TurnSeen
 from assay.model.trial import Trial
 from assay.verdict import judge
 
 CYCLES = 10
-SITTINGS = 4
+BLOCKS = 4
 
 
-def rested(sitting: Sitting, share: float) -> Sitting:
-    """The sitting with `b` and `c` at work in the slices of `a` for that share of a core together."""
+def rested(block: Block, share: float) -> Block:
+    """The block with `b` and `c` at work in the slices of `a` for that share of a core together."""
     used = {0: (10**8, round(share / 4 * 1e8), round(3 * share / 4 * 1e8))}
-    own = {lane: tuple(10**8 * (other == lane) for other in range(3)) for lane in (1, 2)}
+    own = {arm: tuple(10**8 * (other == arm) for other in range(3)) for arm in (1, 2)}
     turns = tuple(
-        TurnSeen(turn=cycle * 3 + lane, lane=lane, length_ns=10**8, cpu_ns=(used | own)[lane])
+        TurnSeen(turn=cycle * 3 + arm, arm=arm, length_ns=10**8, cpu_ns=(used | own)[arm])
         for cycle in range(CYCLES)
-        for lane in range(3)
+        for arm in range(3)
     )
-    return replace(sitting, turns=turns)
+    return replace(block, turns=turns)
 
 
 def busy(trial: Trial, others: float) -> Trial:
@@ -40,16 +40,16 @@ def busy(trial: Trial, others: float) -> Trial:
     ("resting", "told"),
     [
         (0.0, "other programs kept 0.6 cores busy"),
-        (0.6, "servers of its sitting that rested kept 0.6 cores busy"),
-        (0.4, "servers of its sitting that rested kept 0.4 cores busy, other programs 0.2"),
+        (0.6, "servers of its block that rested kept 0.6 cores busy"),
+        (0.4, "servers of its block that rested kept 0.4 cores busy, other programs 0.2"),
     ],
 )
 def test_what_resting_servers_used_is_not_blamed_on_other_programs(resting: float, told: str) -> None:
-    made = run([case("a"), case("b"), case("c")], (), SITTINGS)
+    made = run([case("a"), case("b"), case("c")], (), BLOCKS)
     rates = {"a": [10_000.0] * CYCLES, "b": [20_000.0] * CYCLES, "c": [15_000.0] * CYCLES}
-    for number in range(SITTINGS):
-        sitting = rested(woven(rates, number, number), resting)
-        trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in sitting.trials)
-        made = made.after(replace(sitting, trials=trials))
+    for number in range(BLOCKS):
+        block = rested(interleaved(rates, number, number), resting)
+        trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in block.trials)
+        made = made.after(replace(block, trials=trials))
     [finding] = [one for one in judge(made, 0).findings if one.code == "H2"]
     assert finding.subject.case == "a" and finding.evidence.partition(" (in ")[0] == told

@@ -21,7 +21,7 @@ from made_runs import (
     with_trials,
 )
 
-from assay.model.measurement import Books, Connections, Measurement, Outcome
+from assay.model.measurement import Connections, Measurement, Outcome, RequestAccounting
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAtCount
 from assay.model.trial import AS_GIVEN, HostSeen
 from assay.report.model.findings import effect_words
@@ -179,8 +179,8 @@ class TestConnections:
         for http, flags in (("1.0", "--http1.0 --no-keep-alive"), ("1.1", "--no-keep-alive")):
             trials = [trial("a", block, self.closing(http=http)) for block in range(6)]
             alone = judge_load(plan(), self.closing(http=http), cores=2, same_machine=True)
-            rivals = judge(run([case("a", load=AS_GIVEN)], trials), 0).findings
-            for findings in (alone, rivals):
+            candidates = judge(run([case("a", load=AS_GIVEN)], trials), 0).findings
+            for findings in (alone, candidates):
                 [finding] = [one for one in findings if one.code == "W5"]
                 assert (finding.severity, finding.on_throughput, finding.on_times) == (
                     "flagged", "none", "none",
@@ -262,10 +262,10 @@ class TestLittlesLaw:
 
 
 class TestCounts:
-    def test_books_that_do_not_balance(self) -> None:
-        finding = found(changed(books=Books(started=100_100, completed=100_000, failed=0, in_flight=64)))[
-            "M3"
-        ]
+    def test_accounting_that_do_not_balance(self) -> None:
+        finding = found(
+            changed(requests=RequestAccounting(started=100_100, completed=100_000, failed=0, in_flight=64))
+        )["M3"]
         assert finding.figures["unaccounted"] == 36 and "100,100 started" in finding.evidence
 
     def test_threads_or_windows_that_count_otherwise(self) -> None:
@@ -291,13 +291,13 @@ class TestSamples:
         (finding,) = judged.findings
         assert (finding.code, finding.severity, finding.subject.case) == ("S5", "flagged", None)
         assert "5 trials of each case" in finding.evidence
-        assert [row.tier for row in judged.ranking] == [1, 2] and finding.because == ""
+        assert [row.rank for row in judged.ranking] == [1, 2] and finding.because == ""
 
     def test_two_trials_are_no_order_and_the_finding_says_what_it_does(self) -> None:
         judged = judge(steady_run({"a": 10_000, "b": 20_000}, blocks=2), 0)
         (finding,) = [one for one in judged.findings if one.severity != "note"]
         assert (finding.code, finding.because) == ("S5", "no place")
-        assert [row.tier for row in judged.ranking] == [None, None]
+        assert [row.rank for row in judged.ranking] == [None, None]
         assert effect_words([finding]) == "no place"
 
     def test_only_the_case_that_lacks_trials_is_named(self) -> None:

@@ -84,7 +84,7 @@ def test_nobody_else_is_blamed_for_what_a_silent_server_left_out() -> None:
     times = replace(measurement().service_time, count=half)
     made = changed(
         completed=half, started=half, windows=windows, workers=(worker,), service_time=times,
-        books=replace(measurement().books, started=half + 64, completed=half, in_flight=64),
+        requests=replace(measurement().requests, started=half + 64, completed=half, in_flight=64),
     )  # fmt: skip
     host = replace(QUIET, server_cpus_idle_share=0.6)
     before = found(made, host=host)

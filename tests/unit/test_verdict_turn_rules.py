@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from made_runs import WOBBLE, case, run, woven
+from made_runs import WOBBLE, case, interleaved, run
 from msgspec.structs import replace
 
-from assay.model.block import UNLIKE_NS, Sitting, TurnSeen, Weave
+from assay.model.block import UNLIKE_NS, Block, Interleaving, TurnSeen
 from assay.model.claim import Metric
 from assay.model.estimate import Known
 from assay.model.finding import Finding
@@ -22,50 +22,51 @@ from assay.verdict.effects import bias
 from assay.verdict.pairs import pair_of
 
 CYCLES = 40
-SITTINGS = 4
+BLOCKS = 4
 
 
 def rates(per_s: float, number: int, place: int) -> list[float]:
-    """The rate in each cycle of a sitting: the machine's mood, which all share, and a little of its own."""
+    """The rate in each cycle of an interleaved block: the machine's mood, which all share, and a little of
+    its own."""
     mood = [1 + 0.05 * WOBBLE[cycle % 10] for cycle in range(CYCLES)]
     own = [1 + 0.2 * WOBBLE[(cycle * (place + 2) + number) % 10] for cycle in range(CYCLES)]
     return [per_s * a * b for a, b in zip(mood, own, strict=True)]
 
 
-def sat(change: Callable[[Sitting], Sitting] = lambda sitting: sitting) -> Run:
-    """Three servers in four sittings; `b` is twice as fast. `change` plants something."""
-    made = run([case("a"), case("b"), case("c")], (), SITTINGS)
-    for number in range(SITTINGS):
+def sat(change: Callable[[Block], Block] = lambda block: block) -> Run:
+    """Three servers in four blocks; `b` is twice as fast. `change` plants something."""
+    made = run([case("a"), case("b"), case("c")], (), BLOCKS)
+    for number in range(BLOCKS):
         each = {"a": 10_000.0, "b": 20_000.0, "c": 15_000.0}
         at = {name: rates(per_s, number, place) for place, (name, per_s) in enumerate(each.items())}
-        made = made.after(change(woven(at, number, number)))
+        made = made.after(change(interleaved(at, number, number)))
     return made
 
 
-def slices(sitting: Sitting, name: str, change: Callable[[Slice], Slice]) -> Sitting:
-    """The sitting with every slice of one server changed."""
+def slices(block: Block, name: str, change: Callable[[Slice], Slice]) -> Block:
+    """The block with every slice of one server changed."""
 
     def of(trial: Trial) -> Trial:
-        if trial.case != name or trial.lane is None:
+        if trial.case != name or trial.arm is None:
             return trial
-        return replace(trial, lane=replace(trial.lane, slices=tuple(map(change, trial.lane.slices))))
+        return replace(trial, arm=replace(trial.arm, slices=tuple(map(change, trial.arm.slices))))
 
-    return replace(sitting, trials=tuple(map(of, sitting.trials)))
+    return replace(block, trials=tuple(map(of, block.trials)))
 
 
-def seen(sitting: Sitting, used: Mapping[tuple[int, int], float]) -> Sitting:
-    """The CPU looked at in each slice: by (lane at work, lane whose slice) the share of it; nothing else."""
+def seen(block: Block, used: Mapping[tuple[int, int], float]) -> Block:
+    """The CPU looked at in each slice: by (arm at work, arm whose slice) the share of it; nothing else."""
     turns = tuple(
         TurnSeen(
-            turn=cycle * 3 + lane,
-            lane=lane,
+            turn=cycle * 3 + arm,
+            arm=arm,
             length_ns=100_000_000,
-            cpu_ns=tuple(round(1e8 * used.get((other, lane), float(other == lane))) for other in range(3)),
+            cpu_ns=tuple(round(1e8 * used.get((other, arm), float(other == arm))) for other in range(3)),
         )
         for cycle in range(CYCLES)
-        for lane in range(3)
+        for arm in range(3)
     )
-    return replace(sitting, turns=turns)
+    return replace(block, turns=turns)
 
 
 def about_turns(made: Run) -> dict[str, list[Finding]]:
@@ -84,15 +85,15 @@ def ratio(made: Run, a: str, b: str) -> tuple[float | None, float | None]:
     return (low, high) if one.a == a else (high and 1 / high, low and 1 / low)
 
 
-def test_a_clean_sitting_raises_none() -> None:
-    assert about_turns(sat(lambda sitting: seen(sitting, {}))) == {}
+def test_a_clean_block_raises_none() -> None:
+    assert about_turns(sat(lambda block: seen(block, {}))) == {}
 
 
 @pytest.mark.parametrize(("share", "codes"), [(0.005, []), (0.03, ["T1"]), (0.2, ["T1"])])
 def test_a_server_at_work_in_the_others_time_is_named_with_the_one_it_disturbs(
     share: float, codes: Sequence[str]
 ) -> None:
-    found = about_turns(sat(lambda sitting: seen(sitting, {(2, 0): share})))
+    found = about_turns(sat(lambda block: seen(block, {(2, 0): share})))
     assert list(found) == codes
     if found:
         [one] = found["T1"]
@@ -103,7 +104,7 @@ def test_a_server_at_work_in_the_others_time_is_named_with_the_one_it_disturbs(
 
 
 def test_whoever_was_held_back_may_be_faster_and_not_slower() -> None:
-    made = sat(lambda sitting: seen(sitting, {(2, 0): 0.2}))
+    made = sat(lambda block: seen(block, {(2, 0): 0.2}))
     low, high = ratio(made, "a", "c")
     assert low is not None and 0.6 < low < 0.67 and high is None
     low, high = ratio(made, "a", "b")
@@ -117,36 +118,36 @@ def cold(one: Slice, left: float) -> Slice:
 
 
 def test_a_cold_begin_is_told_and_widens_that_pair_alone() -> None:
-    found = about_turns(sat(lambda sitting: slices(sitting, "b", lambda one: cold(one, 0.9))))
+    found = about_turns(sat(lambda block: slices(block, "b", lambda one: cold(one, 0.9))))
     assert [(one.subject.case, one.subject.other_case) for one in found["T2"]] == [("b", "a"), ("b", "c")]
     [with_a, _] = found["T2"]
     assert with_a.evidence.startswith("relative to a, b serves 9.8 % (± ")
     assert " %) less in the first fifth of its slices than later in them; their ratio is " in with_a.evidence
     assert with_a.evidence.endswith("is taken without that fifth, which moves it by 2.0 %")
     assert with_a.on_comparison == "wider" and 0.015 < with_a.figures["moved"] < 0.025
-    assert "T2" not in about_turns(sat(lambda sitting: slices(sitting, "b", lambda one: cold(one, 0.995))))
+    assert "T2" not in about_turns(sat(lambda block: slices(block, "b", lambda one: cold(one, 0.995))))
 
 
 def test_a_cold_begin_that_all_share_is_none() -> None:
-    def all_cold(sitting: Sitting) -> Sitting:
+    def all_cold(block: Block) -> Block:
         for name in ("a", "b", "c"):
-            sitting = slices(sitting, name, lambda one: cold(one, 0.8))
-        return sitting
+            block = slices(block, name, lambda one: cold(one, 0.8))
+        return block
 
     assert about_turns(sat(all_cold)) == {}
 
 
 def cold_b(per_s: Mapping[str, float], left: Callable[[int], float]) -> Run:
     """Three servers, of which b has only so much of each successive fifth of its slices."""
-    made = run([case(name) for name in per_s], (), SITTINGS)
+    made = run([case(name) for name in per_s], (), BLOCKS)
 
     def shortened(one: Slice) -> Slice:
         fifths = [left(number) * one.completed / 5 for number in range(5)]
         return replace(one, completed=round(sum(fifths)), early_completed=round(fifths[0]))
 
-    for number in range(SITTINGS):
+    for number in range(BLOCKS):
         each = {name: rates(rate, number, place) for place, (name, rate) in enumerate(per_s.items())}
-        made = made.after(slices(woven(each, number, number), "b", shortened))
+        made = made.after(slices(interleaved(each, number, number), "b", shortened))
     return made
 
 
@@ -171,11 +172,11 @@ def test_a_cold_begin_is_left_out_and_what_is_known_holds_what_an_uninterrupted_
 
 
 def test_begins_of_unlike_programs_are_left_out_also_where_no_rule_tells_them_from_chance() -> None:
-    made = sat(lambda sitting: slices(sitting, "b", lambda one: cold(one, 0.992)))
+    made = sat(lambda block: slices(block, "b", lambda one: cold(one, 0.992)))
     assert "T2" not in about_turns(made)
     values = []
     for alike in (False, True):
-        design = replace(made.header.design, weave=Weave(least_slice_ns=UNLIKE_NS, alike=alike))
+        design = replace(made.header.design, interleave=Interleaving(least_slice_ns=UNLIKE_NS, alike=alike))
         found = judge(replace(made, header=replace(made.header, design=design)), 0).comparisons[0].ratio
         assert found is not None and found.method.endswith("without their first fifths") is not alike
         values.append(found.value)
@@ -233,33 +234,33 @@ def test_times_of_who_depends_on_whom_it_follows_are_known_less_exactly() -> Non
 def test_servers_that_did_not_fit_are_told() -> None:
     made = sat()
     why = "a and b both listen on port 8080"
-    header = replace(made.header, design=replace(made.header.design, unwoven=why))
+    header = replace(made.header, design=replace(made.header.design, sequential=why))
     [one] = about_turns(replace(made, header=header))["T5"]
     assert (one.severity, one.evidence) == ("note", why)
 
 
 def test_who_follows_whom_is_told_where_it_shows() -> None:
-    def after_c(sitting: Sitting) -> Sitting:
+    def after_c(block: Block) -> Block:
         """Every second cycle backwards; whoever follows c serves a tenth less."""
-        made: dict[str, list[Slice]] = {trial.case: [] for trial in sitting.trials}
+        made: dict[str, list[Slice]] = {trial.case: [] for trial in block.trials}
         last, turn, order = "", 0, [0, 1, 2]
         for cycle in range(CYCLES):
-            order = order[::-1] if cycle % 2 else random.Random(cycle + sitting.number).sample(order, 3)
-            for lane in order:
-                trial = sitting.trials[lane]
-                assert trial.lane is not None
-                one = replace(trial.lane.slices[cycle], turn=turn)
+            order = order[::-1] if cycle % 2 else random.Random(cycle + block.number).sample(order, 3)
+            for arm in order:
+                trial = block.trials[arm]
+                assert trial.arm is not None
+                one = replace(trial.arm.slices[cycle], turn=turn)
                 if last == "c" and trial.case != "c":
                     left = round(one.completed * 0.9)
                     one = replace(one, completed=left, early_completed=left // 5)
                 made[trial.case].append(one)
                 last, turn = trial.case, turn + 1
         trials = tuple(
-            replace(trial, lane=replace(trial.lane, slices=tuple(made[trial.case])))
-            for trial in sitting.trials
-            if trial.lane is not None
+            replace(trial, arm=replace(trial.arm, slices=tuple(made[trial.case])))
+            for trial in block.trials
+            if trial.arm is not None
         )
-        return replace(sitting, trials=trials)
+        return replace(block, trials=trials)
 
     found = about_turns(sat(after_c))["T6"]
     assert {(one.subject.case, one.subject.other_case) for one in found} >= {("a", "c"), ("b", "c")}
@@ -269,111 +270,111 @@ def test_who_follows_whom_is_told_where_it_shows() -> None:
 
 
 def two_in_turns(
-    planted: float, noise: float, seed: int, sittings: int = 6, cycles: int = 16, of_b: float = 0.0
+    injected: float, noise: float, seed: int, blocks: int = 6, cycles: int = 16, of_b: float = 0.0
 ) -> Run:
     """Two servers; after a slice of b the other serves that much less, after one of a b `of_b` more."""
     draw = random.Random(seed)
-    made = run([case("a"), case("b")], (), sittings)
-    for number in range(sittings):
+    made = run([case("a"), case("b")], (), blocks)
+    for number in range(blocks):
         at: dict[str, list[float]] = {"a": [], "b": []}
         turns: dict[str, list[int]] = {"a": [], "b": []}
         last, turn, order = "", 0, ["a", "b"]
         for cycle in range(cycles):
             order = order[::-1] if cycle % 2 else draw.sample(order, 2)
             for name in order:
-                left = {("b", "a"): 1 - planted, ("a", "b"): 1 + of_b}.get((last, name), 1.0)
+                left = {("b", "a"): 1 - injected, ("a", "b"): 1 + of_b}.get((last, name), 1.0)
                 at[name].append(20_000 * left * math.exp(draw.gauss(0, noise)))
                 turns[name].append(turn)
                 last, turn = name, turn + 1
-        sitting = woven(at, number, number)
+        block = interleaved(at, number, number)
         for name, each in turns.items():
-            sitting = slices(
-                sitting,
+            block = slices(
+                block,
                 name,
                 lambda one, each=each: replace(one, turn=each[one.cycle]),  # type: ignore[misc]
             )
-        made = made.after(sitting)
+        made = made.after(block)
     return made
 
 
-@pytest.mark.parametrize("sittings", [1, 6])
-def test_a_planted_tenth_is_told_as_a_tenth(sittings: int) -> None:
-    found = about_turns(two_in_turns(0.1, 0.005, 1, sittings, 16 if sittings > 1 else 40))["T6"]
+@pytest.mark.parametrize("blocks", [1, 6])
+def test_a_injected_tenth_is_told_as_a_tenth(blocks: int) -> None:
+    found = about_turns(two_in_turns(0.1, 0.005, 1, blocks, 16 if blocks > 1 else 40))["T6"]
     [one] = [one for one in found if one.subject.case == "a"]
     assert one.figures["shift"] == pytest.approx(0.9, abs=0.01)
     assert "a serves 10 % (± " in one.evidence or "a serves 9." in one.evidence
 
 
-def test_the_sitting_is_the_unit_and_slices_that_share_it_are_no_samples() -> None:
-    """In two sittings of four b begins 9 % colder. That is half of the processes, whatever 160 slices say."""
+def test_the_block_is_the_unit_and_slices_that_share_it_are_no_samples() -> None:
+    """In two blocks of four b begins 9 % colder. That is half of the processes, whatever 160 slices say."""
     noise = random.Random(3)
 
-    def begins(sitting: Sitting, shift: float) -> Sitting:
-        return slices(sitting, "b", lambda one: cold(one, math.exp(noise.gauss(shift, 0.1))))
+    def begins(block: Block, shift: float) -> Block:
+        return slices(block, "b", lambda one: cold(one, math.exp(noise.gauss(shift, 0.1))))
 
-    assert "T2" not in about_turns(sat(lambda sitting: begins(sitting, -0.09 * (sitting.number % 2))))
-    assert "T2" in about_turns(sat(lambda sitting: begins(sitting, -0.2)))
+    assert "T2" not in about_turns(sat(lambda block: begins(block, -0.09 * (block.number % 2))))
+    assert "T2" in about_turns(sat(lambda block: begins(block, -0.2)))
 
 
 def test_a_few_busy_slices_among_many_looks_are_chance() -> None:
     """Four slices at 2.5 % (± 0.5 %) of a core: nearly three errors above 1 %, as six looks give."""
     made = run([case("a"), case("b"), case("c")], (), 1)
     shares = [0.013, 0.037, 0.02, 0.03]
-    sitting = woven({name: [10_000.0] * 4 for name in "abc"})
+    block = interleaved({name: [10_000.0] * 4 for name in "abc"})
     turns = tuple(
         TurnSeen(
-            turn=3 * cycle + lane,
-            lane=lane,
+            turn=3 * cycle + arm,
+            arm=arm,
             length_ns=100_000_000,
             cpu_ns=tuple(
-                round(1e8 * (shares[cycle] if (other, lane) == (2, 0) else float(other == lane)))
+                round(1e8 * (shares[cycle] if (other, arm) == (2, 0) else float(other == arm)))
                 for other in range(3)
             ),
         )
         for cycle in range(4)
-        for lane in range(3)
+        for arm in range(3)
     )
-    assert "T1" not in about_turns(made.after(replace(sitting, turns=turns)))
+    assert "T1" not in about_turns(made.after(replace(block, turns=turns)))
 
 
 def restless(number: int, made: Run) -> Run:
-    """Six sittings of four servers on a machine whose speed swings by a third from slice to slice."""
+    """Six blocks of four servers on a machine whose speed swings by a third from slice to slice."""
     noise = random.Random(number)
-    for sitting in range(6):
+    for block in range(6):
         each = {
             name: [10_000 * place * math.exp(noise.gauss(0, 0.3)) for _ in range(8)]
             for place, name in enumerate("abcd", start=1)
         }
-        made = made.after(shuffled(early(woven(each, sitting, sitting), noise), noise))
+        made = made.after(shuffled(early(interleaved(each, block, block), noise), noise))
     return made
 
 
-def early(sitting: Sitting, noise: random.Random) -> Sitting:
+def early(block: Block, noise: random.Random) -> Block:
     """The first fifth of each slice as restless as the slices."""
 
     def of(one: Slice) -> Slice:
         return replace(one, early_completed=round(one.completed / 5 * math.exp(noise.gauss(0, 0.3))))
 
-    for trial in sitting.trials:
-        sitting = slices(sitting, trial.case, of)
-    return sitting
+    for trial in block.trials:
+        block = slices(block, trial.case, of)
+    return block
 
 
-def shuffled(sitting: Sitting, noise: random.Random) -> Sitting:
+def shuffled(block: Block, noise: random.Random) -> Block:
     """Every second cycle the one before it backwards."""
-    lanes = len(sitting.trials)
+    arms = len(block.trials)
     turns: dict[tuple[int, int], int] = {}
     order: list[int] = []
     for cycle in range(8):
-        order = order[::-1] if cycle % 2 else noise.sample(range(lanes), lanes)
-        turns |= {(cycle, lane): cycle * lanes + place for place, lane in enumerate(order)}
-    for lane, trial in enumerate(sitting.trials):
-        sitting = slices(
-            sitting,
+        order = order[::-1] if cycle % 2 else noise.sample(range(arms), arms)
+        turns |= {(cycle, arm): cycle * arms + place for place, arm in enumerate(order)}
+    for arm, trial in enumerate(block.trials):
+        block = slices(
+            block,
             trial.case,
-            lambda one, lane=lane: replace(one, turn=turns[one.cycle, lane]),  # type: ignore[misc]
+            lambda one, arm=arm: replace(one, turn=turns[one.cycle, arm]),  # type: ignore[misc]
         )
-    return sitting
+    return block
 
 
 def test_a_restless_machine_alone_is_no_reason() -> None:

@@ -11,8 +11,8 @@ from assay.model.measurement import Measurement, Outcome
 from assay.model.run import Run
 from assay.model.trial import ContractSeen, Failure
 from assay.report.charts import charts
-from assay.report.model import contest
-from assay.report.model.answer import standing
+from assay.report.model import comparison
+from assay.report.model.answer import state
 from assay.verdict import judge
 from assay.verdict.answer import answer
 from assay.verdict.budget import load_ns
@@ -27,12 +27,12 @@ def compared(
     control: bool = False,
     judged: bool = True,
 ) -> Run:
-    """A comparison's record: each rival at its rate, give or take a wobble of about `noise` x 0.6 %."""
+    """A comparison's record: each candidate at its rate, give or take a wobble of about `noise` x 0.6 %."""
     rules = {
         "S5": {"thresholds": {"trials": 4.0}, "reason": "r"},
         "S7": {"thresholds": {"window": 2e9}, "reason": "r"},
     }
-    study = {"kind": "versus", "sought": 0.02, "rules": rules}
+    study = {"kind": "versus", "margin": 0.02, "rules": rules}
     cases = [case(name) for name in rates]
     if control:
         first = next(iter(rates))
@@ -56,11 +56,11 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     found = answer(made)
     assert found.best is not None and found.best.id == "A"
     assert [pair.settled for pair in found.pairs] == ["different"]
-    assert made.judgement is not None and made.judgement.hallmark
-    told = contest.told(made)
-    assert told.said == ("A serves 1.315 times (95 % 1.303-1.326) the requests of B.",)
+    assert made.judgement is not None and made.judgement.clean
+    told = comparison.in_sentences(made)
+    assert told.headline == ("A serves 1.315 times (95 % 1.303-1.326) the requests of B.",)
     assert told.sure[0].startswith("How sure: 95 % intervals of ratios, paired over 8 blocks;")
-    assert standing(made).startswith("hallmark: ") and not told.surer
+    assert state(made).startswith("clean: ") and not told.surer
 
 
 def test_the_interval_is_the_one_that_allows_for_looking() -> None:
@@ -71,11 +71,11 @@ def test_the_interval_is_the_one_that_allows_for_looking() -> None:
     [_, slower] = made.judgement.ranking
     assert slower.relative_to_best is not None
     assert slower.relative_to_best.method == ratio.method  # the ranking's, too
-    assert [place.tier for place in made.judgement.ranking] == [1, 2]
+    assert [place.rank for place in made.judgement.ranking] == [1, 2]
 
 
 def with_budget(made: Run, budget_ns: int) -> Run:
-    """The same trials of a contest with this budget, judged."""
+    """The same trials of a comparison with this budget, judged."""
     design = msgspec.structs.replace(made.header.design, budget_ns=budget_ns)
     made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, design=design))
     return msgspec.structs.replace(made, judgement=judge(made, 0))
@@ -88,7 +88,7 @@ def test_the_last_look_has_an_error_of_its_own_and_is_the_budgets_end() -> None:
     assert on_the_way.settled is None and last.settled == "different"
     assert last.ratio is not None and last.ratio.method.startswith("t interval at the end of the budget")
     assert ended.judgement is not None
-    assert [place.tier for place in ended.judgement.ranking] == [1, 2]
+    assert [place.rank for place in ended.judgement.ranking] == [1, 2]
     looks = [one for one in charts(ended) if one.name == "course"][0].rows
     assert looks[:-1] == [one for one in charts(room) if one.name == "course"][0].rows[:-1]
     assert looks[-1] != looks[-2]
@@ -98,7 +98,7 @@ def test_alike_says_what_was_excluded_and_what_would_have_been_seen() -> None:
     made = compared({"A": 10_010, "B": 10_000}, blocks=10)
     found = answer(made)
     assert found.settled and found.pairs[0].settled == "alike"
-    [said] = contest.told(made).said
+    [said] = comparison.in_sentences(made).headline
     assert said.startswith(
         "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.996-1"
     )
@@ -109,8 +109,8 @@ def test_too_noisy_to_settle_says_what_would() -> None:
     made = compared({"A": 10_200, "B": 10_000}, blocks=5, noise=5)
     found = answer(made)
     assert not found.settled
-    told = contest.told(made)
-    [first], [second] = told.said, told.surer
+    told = comparison.in_sentences(made)
+    [first], [second] = told.headline, told.surer
     assert first.startswith("no difference between B and A shown (95 % 0.93-1.08)")
     assert second.startswith("Not settled: about ") and "--budget" in second
     more = int(second.split()[3])
@@ -123,7 +123,7 @@ def test_the_a_a_control_raises_the_floor() -> None:
     assert answer(loud).pairs[0].settled is None
 
 
-def test_rivals_nearer_than_one_is_to_itself_are_not_called_alike() -> None:
+def test_candidates_nearer_than_one_is_to_itself_are_not_called_alike() -> None:
     made = compared({"A": 10_000, "B": 10_000}, blocks=10, control=True, judged=False)
     unlike = tuple(
         msgspec.structs.replace(one, measurement=rate_at(10_700, one.block, 0.2))
@@ -141,7 +141,7 @@ def test_rivals_nearer_than_one_is_to_itself_are_not_called_alike() -> None:
     assert chart.rows[-1][2] == times(pair.ratio.low)  # what is drawn is wider as well
 
 
-def test_several_rivals_share_the_error() -> None:
+def test_several_candidates_share_the_error() -> None:
     made = compared({"A": 12_000, "B": 10_000, "C": 9_000})
     alone = compared({"A": 12_000, "B": 10_000})
     pairs = {pair.other.id: pair.ratio for pair in answer(made).pairs}
@@ -153,7 +153,7 @@ def test_several_rivals_share_the_error() -> None:
     assert shared.low < single.low and shared.high > single.high
 
 
-def test_sentence_table_and_record_show_one_interval_of_a_pair_also_where_a_rival_is_void() -> None:
+def test_sentence_table_and_record_show_one_interval_of_a_pair_also_where_a_candidate_is_void() -> None:
     made = compared({"A": 12_000, "B": 10_000, "C": 9_000}, judged=False)
     wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
     made = with_trials(made, {"C": {"contract": wrong}})
@@ -171,14 +171,14 @@ def test_sentence_table_and_record_show_one_interval_of_a_pair_also_where_a_riva
     assert change.change == told
 
 
-def test_a_rival_that_was_never_measured_is_said() -> None:
+def test_a_candidate_that_was_never_measured_is_said() -> None:
     failed = Failure(stage="start", reason="it ended")
     trials = [trial("A", block, measurement(1000)) for block in range(4)]
     trials += [trial("B", block, failed) for block in range(2)]
     made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
     assert not answer(made).settled
-    assert contest.told(made).said == (
+    assert comparison.in_sentences(made).headline == (
         "B was not measured: start failed: it ended, and it was tried no more.",
         "Nothing can be compared.",
     )
@@ -191,21 +191,23 @@ def test_a_rival_that_was_never_measured_is_said() -> None:
         (0, "none of its answers came within the time that was measured"),
     ],
 )
-def test_a_rival_of_which_no_answer_was_right_is_said_with_what_became_of_them(failed: int, why: str) -> None:
+def test_a_candidate_of_which_no_answer_was_right_is_said_with_what_became_of_them(
+    failed: int, why: str
+) -> None:
     counts = {"timeout": 1, "unexpected_status": failed - 1}
     kinds = tuple(Outcome(origin="peer", kind=kind, count=n) for kind, n in counts.items())
     wrong = measurement(completed=0, failed=failed, outcomes=kinds if failed else ())
     trials = [trial(name, 0, measurement(1000) if name == "A" else wrong) for name in ("A", "B", "B")]
     made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
-    assert contest.told(made).said == (
+    assert comparison.in_sentences(made).headline == (
         f"B was not measured: {why}, and it was tried no more.",
         "Nothing can be compared.",
     )
-    assert contest.standing(made).endswith(f" of load: B: {why}")
+    assert comparison.state(made).endswith(f" of load: B: {why}")
 
 
 def spoilt(case: str, per_s: int, **changes: object) -> Run:
-    """A comparison with a full generator in front of one rival."""
+    """A comparison with a full generator in front of one candidate."""
     made = compared({"A": 12_000, "B": 10_000}, judged=False)
     busy = measurement(per_s, busy=0.95)
     trials = tuple(
@@ -218,15 +220,17 @@ def spoilt(case: str, per_s: int, **changes: object) -> Run:
 
 def test_a_full_generator_in_front_of_a_full_server_takes_nothing_from_the_answer() -> None:
     made = spoilt("B", 10_000)
-    assert contest.told(made).said == ("A serves 1.201 times (95 % 1.189-1.213) the requests of B.",)
-    assert standing(made).startswith("no hallmark: G1 withheld")
+    assert comparison.in_sentences(made).headline == (
+        "A serves 1.201 times (95 % 1.189-1.213) the requests of B.",
+    )
+    assert state(made).startswith("not clean: G1 withheld")
 
 
-def test_a_rival_that_the_generator_held_back_gives_a_bound() -> None:
-    [said] = contest.told(spoilt("A", 12_000, server=None)).said
+def test_a_candidate_that_the_generator_held_back_gives_a_bound() -> None:
+    [said] = comparison.in_sentences(spoilt("A", 12_000, server=None)).headline
     assert said.startswith("A serves at least 1.19 times the requests of B (its generator was full (G1)).")
     made = spoilt("B", 10_000, server=None)
-    [said] = contest.told(made).said
+    [said] = comparison.in_sentences(made).headline
     assert said.startswith("no difference shown: A serves at most 1.21")
     assert not answer(made).settled
 
@@ -242,7 +246,7 @@ def test_the_best_is_the_fastest_of_those_whose_throughput_is_a_result() -> None
         "A": (None, ("W1",)),
         "C": ("different", ()),
     }
-    said = contest.told(made).said
+    said = comparison.in_sentences(made).headline
     assert said[0] == "B and A may not be compared: W1."
     assert said[1].startswith("B serves 1.305 times") and said[1].endswith("the requests of C.")
     assert not found.settled  # what A serves is not known
@@ -258,16 +262,16 @@ def test_what_widens_a_ratio_is_the_reason_why_no_difference_is_shown() -> None:
     )
     made = msgspec.structs.replace(made, trials=trials)
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
-    [said] = contest.told(made).said
+    [said] = comparison.in_sentences(made).headline
     assert said.startswith("no difference between A and B shown")
     assert "(a server differed from itself (D1))" in said
 
 
-def test_an_unfinished_block_takes_the_hallmark() -> None:
+def test_an_unfinished_block_takes_the_clean() -> None:
     made = compared({"A": 12_000, "B": 10_000}, judged=False)
     made = msgspec.structs.replace(made, trials=made.trials[:-1])
     judgement = judge(made, 0)
-    assert not judgement.complete and not judgement.hallmark
+    assert not judgement.complete and not judgement.clean
 
 
 def test_a_record_without_a_trial_has_an_answer_too() -> None:

@@ -1,4 +1,4 @@
-"""A contest with a limit: what the limit comes to, what that is called, and what a script is told."""
+"""A comparison with a limit: what the limit comes to, what that is called, and what a script is told."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from made_runs import WOBBLE, case, measurement, plan, run, trial
 
 from assay.cli import exit_codes
 from assay.cli.words import time_ns
-from assay.model.design import ContestDesign, WarmUp
+from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.model.trial import Failure
 from assay.plan.next import next_trial
-from assay.report.model import contest
+from assay.report.model import comparison
 from assay.verdict import judge
 from assay.verdict.answer import answer
 from assay.verdict.budget import load_ns
@@ -34,8 +34,8 @@ def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_pe
         for block in range(blocks)
         for place, (name, per_s) in enumerate(rates.items())
     ]
-    made = run(cases, trials, 0, {"kind": "versus", "sought": 0.001, "rules": rules})
-    assert isinstance(made.header.design, ContestDesign)
+    made = run(cases, trials, 0, {"kind": "versus", "margin": 0.001, "rules": rules})
+    assert isinstance(made.header.design, ComparisonDesign)
     warmed = {
         "plans": dict.fromkeys(rates, plan()),
         "warm_ups": dict.fromkeys(rates, WarmUp(min_ns=0, max_ns=0)),
@@ -60,11 +60,11 @@ def test_the_decision_says_how_much_slower_it_is_and_how_much_it_could_be(
 ) -> None:
     made = gated(head_per_s, noise=noise)
     assert exit_codes.of(made) == code
-    first = contest.told(made).said[0]
+    first = comparison.in_sentences(made).headline[0]
     assert first.startswith(said), first
     undecided = first.endswith("whether the limit of 2 % is kept cannot be told.")
     assert undecided or first.endswith(f"the limit of 2 % is {'broken' if code else 'kept'}.")
-    assert undecided == bool(contest.told(made).surer)
+    assert undecided == bool(comparison.in_sentences(made).surer)
 
 
 def test_it_ends_when_the_limit_is_decided_and_not_before() -> None:
@@ -72,7 +72,7 @@ def test_it_ends_when_the_limit_is_decided_and_not_before() -> None:
         assert next_trial(gated(head_per_s, noise=noise)) is None
     open_still = gated(9_800, noise=3)
     assert next_trial(open_still) is not None
-    [surer] = contest.told(open_still).surer
+    [surer] = comparison.in_sentences(open_still).surer
     assert surer.startswith("Not decided: about ")
     budget = re.search(r"--budget (\S+),", surer)
     assert budget is not None and time_ns(budget[1]) > load_ns(open_still)  # it can be typed as it is told
@@ -87,13 +87,13 @@ def test_a_server_that_differs_from_itself_breaks_no_limit() -> None:
 
 
 def test_a_limit_that_cannot_be_told_names_what_widened_the_ratio() -> None:
-    [first, *_] = contest.told(gated(9_700, control_per_s=10_500)).said
+    [first, *_] = comparison.in_sentences(gated(9_700, control_per_s=10_500)).headline
     assert first.endswith(
         "whether the limit of 2 % is kept cannot be told (a server differed from itself (D1))."
     )
 
 
-def test_two_records_are_held_to_a_limit_as_a_contest_is() -> None:
+def test_two_records_are_held_to_a_limit_as_a_comparison_is() -> None:
     made = gated(9_700, noise=0.2, control_per_s=9_500)
     gate = answer(made).gate
     assert gate is not None
@@ -120,7 +120,11 @@ def test_a_figure_that_is_not_there_or_void_holds_no_limit() -> None:
     lacking = msgspec.structs.replace(made, trials=trials)
     lacking = msgspec.structs.replace(lacking, judgement=judge(lacking, 0))
     assert exit_codes.of(lacking) == 1
-    assert contest.told(lacking).said[0].startswith("base and head were not both measured: the limit of 2 %")
+    assert (
+        comparison.in_sentences(lacking)
+        .headline[0]
+        .startswith("base and head were not both measured: the limit of 2 %")
+    )
     wrong = tuple(
         one if one.case == "base" else trial("head", one.block, measurement(9_000, failed=90_000))
         for one in made.trials
@@ -128,4 +132,4 @@ def test_a_figure_that_is_not_there_or_void_holds_no_limit() -> None:
     void = msgspec.structs.replace(made, trials=wrong)
     void = msgspec.structs.replace(void, judgement=judge(void, 0))
     assert exit_codes.of(void) == 1
-    assert contest.told(void).said[0].startswith("The throughput is withheld (W2")
+    assert comparison.in_sentences(void).headline[0].startswith("The throughput is withheld (W2")

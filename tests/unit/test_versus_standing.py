@@ -1,4 +1,4 @@
-"""A contest of servers that nobody restarts: its interval is of batches, its time is told in sittings."""
+"""A comparison of servers that nobody restarts: its interval is of batches, its time is told in blocks."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 import random
 import re
 
-from made_runs import case, plan, run, woven
+from made_runs import case, interleaved, plan, run
 from msgspec.structs import replace
 
-from assay.model.block import Sitting
-from assay.model.design import ContestDesign, WarmUp
+from assay.model.block import Block
+from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.report.charts import charts
-from assay.report.model import contest
-from assay.report.model.woven import told
+from assay.report.model import comparison
+from assay.report.model.interleaved import sentences
 from assay.stats.interleaved import FEWEST_BATCHES
-from assay.stats.pairing import reach
+from assay.stats.pairing import half_width
 from assay.stats.sequential import blocks_to_settle
 from assay.verdict import judge, see_run
 from assay.verdict.answer import answer
@@ -27,49 +27,49 @@ CYCLES = 30
 
 def looking(n: int) -> float | None:
     """The half-width of n values in deviations while more may come."""
-    return reach("looked at", n)
+    return half_width("looked at", n)
 
 
-def stood(sittings: int, apart: float, noise: float, allowed: float | None = None) -> Run:
+def stood(blocks: int, apart: float, noise: float, allowed: float | None = None) -> Run:
     """Two URLs, one a little faster, whose slices scatter by `noise`; judged."""
     draw = random.Random(3)
     rates = {"go": 10_000.0 * apart, "node": 10_000.0}
     made = run([case(name, label=name.title()) for name in rates], (), 0)
-    design = ContestDesign(
+    design = ComparisonDesign(
         budget_ns=10**11,
-        sought=0.001,
+        margin=0.001,
         slower_allowed=allowed,
         plans=dict.fromkeys(rates, plan()),
         warm_ups=dict.fromkeys(rates, WarmUp(min_ns=0, max_ns=0)),
     )
     made = replace(made, header=replace(made.header, study_name="versus", design=design))
-    for number in range(sittings):
+    for number in range(blocks):
         each = {
             name: [per_s * math.exp(draw.gauss(0, noise)) for _ in range(CYCLES)]
             for name, per_s in rates.items()
         }
-        made = made.after(standing(woven(each, number, number)))
+        made = made.after(standing(interleaved(each, number, number)))
     return replace(made, judgement=judge(made, 0))
 
 
-def standing(sitting: Sitting) -> Sitting:
-    lanes = ((one, one.lane) for one in sitting.trials)
-    trials = tuple(replace(one, lane=replace(lane, standing=True)) for one, lane in lanes if lane)
-    return replace(sitting, trials=trials)
+def standing(block: Block) -> Block:
+    arms = ((one, one.arm) for one in block.trials)
+    trials = tuple(replace(one, arm=replace(arm, external=True)) for one, arm in arms if arm)
+    return replace(block, trials=trials)
 
 
-def test_the_interval_is_told_by_its_batches_and_one_sitting_may_settle_it() -> None:
+def test_the_interval_is_told_by_its_batches_and_one_block_may_settle_it() -> None:
     made = stood(1, apart=1.2, noise=0.01)
     found = answer(made)
     assert [pair.settled for pair in found.pairs] == ["different"]
     batches = found.pairs[0].batches
     assert batches is not None and batches >= FEWEST_BATCHES
-    [sure] = contest.told(made).sure
-    assert f"paired over {batches} batches of the cycles of 1 sitting;" in sure
+    [sure] = comparison.in_sentences(made).sure
+    assert f"paired over {batches} batches of the cycles of 1 block;" in sure
     assert found.pairs[0].ratio is not None and found.pairs[0].ratio.method.endswith("by batches of cycles")
 
 
-def test_what_would_settle_it_is_told_in_sittings() -> None:
+def test_what_would_settle_it_is_told_in_blocks() -> None:
     made = stood(3, apart=1.02, noise=0.1)
     [pair] = answer(made).pairs
     assert pair.settled is None and pair.batches is not None and pair.batches > 3
@@ -77,11 +77,11 @@ def test_what_would_settle_it_is_told_in_sittings() -> None:
     known = pair_of(see_run(made), (), a, b).pair
     values = blocks_to_settle(known.logs if known else (), 0.001, looking)
     assert values is not None and pair.blocks_needed == math.ceil(values * 3 / pair.batches)
-    [surer] = contest.told(made).surer
-    assert surer.startswith(f"Not settled: about {pair.blocks_needed - 3} more sitting")
+    [surer] = comparison.in_sentences(made).surer
+    assert surer.startswith(f"Not settled: about {pair.blocks_needed - 3} more block")
 
 
-def test_what_would_decide_a_limit_is_told_in_sittings() -> None:
+def test_what_would_decide_a_limit_is_told_in_blocks() -> None:
     made = stood(3, apart=1.02, noise=0.1, allowed=0.02)
     gate = answer(made).gate
     go, node = see_run(made).cases
@@ -89,16 +89,16 @@ def test_what_would_decide_a_limit_is_told_in_sittings() -> None:
     assert gate is not None and gate.blocks_needed is not None and known is not None
     values = blocks_to_settle([log - math.log(0.98) for log in known.logs], 0.0, looking)
     assert values is not None and gate.blocks_needed == math.ceil(values * 3 / len(known.logs))
-    told = re.match(r"Not decided: about ([\d,]+) more sitting", contest.told(made).surer[0])
-    assert told and int(told[1].replace(",", "")) == max(1, gate.blocks_needed - 3)
+    sentences = re.match(r"Not decided: about ([\d,]+) more block", comparison.in_sentences(made).surer[0])
+    assert sentences and int(sentences[1].replace(",", "")) == max(1, gate.blocks_needed - 3)
 
 
 def test_what_would_narrow_the_interval_follows_from_its_width() -> None:
-    [_, scatter] = told(stood(3, apart=1.02, noise=0.02))
-    more = re.search(r"; ([\d,]+) more sittings? or sittings of ([\d,]+) cycles would probably", scatter)
+    [_, scatter] = sentences(stood(3, apart=1.02, noise=0.02))
+    more = re.search(r"; ([\d,]+) more blocks? or blocks of ([\d,]+) cycles would probably", scatter)
     assert more is not None
-    sittings, cycles = (int(one.replace(",", "")) for one in more.groups())
-    assert 0 <= (3 + sittings) - 3 * cycles / CYCLES < 1  # as many cycles, in sittings more or longer
+    blocks, cycles = (int(one.replace(",", "")) for one in more.groups())
+    assert 0 <= (3 + blocks) - 3 * cycles / CYCLES < 1  # as many cycles, in blocks more or longer
 
 
 def test_its_course_is_drawn_by_batches() -> None:

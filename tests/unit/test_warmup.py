@@ -47,7 +47,7 @@ def ended(
     return float("inf"), None
 
 
-def test_a_lane_that_is_never_steady_is_warm_at_its_bound_however_few_of_its_slices_are_shown() -> None:
+def test_a_arm_that_is_never_steady_is_warm_at_its_bound_however_few_of_its_slices_are_shown() -> None:
     bound = WarmUp(min_ns=2_000 * MS, max_ns=130_000 * MS)
     slices = [made_slice(2 * cycle, cycle, 0, 1000.0 + 10 * cycle) for cycle in range(1300)]
     own = OwnTime()

@@ -19,7 +19,7 @@ REFUSED = "http://127.0.0.1:1/"
 """Nobody listens on port 1: a command line that is accepted ends there, and nothing is sent."""
 
 
-def read(*words: str) -> flags.Flags:
+def read(*words: str) -> flags.WrkFlags:
     return flags.read(words, lambda: None)
 
 

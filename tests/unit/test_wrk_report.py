@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from assay.dropin.tally import Tally
 from assay.dropin.units import Units
 from assay.dropin.wrk.figures import corrected, samples
-from assay.dropin.wrk.flags import Flags
+from assay.dropin.wrk.flags import WrkFlags
 from assay.dropin.wrk.report import banner, padded, percentile_of, time_us
 from assay.dropin.wrk.spectrum import rows
-from assay.dropin.wrk.url import Url
+from assay.dropin.wrk.url import WrkUrl
 
-HERE = Url("http", "h", None, "/")
+HERE = WrkUrl("http", "h", None, "/")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_times(value_us: float, text: str) -> None:
     [(2, "2s"), (50, "50s"), (51, "1m"), (89, "1m"), (90, "2m"), (3600, "60m"), (7200, "120m")],
 )
 def test_the_banner_says_how_long(seconds: int, text: str) -> None:
-    flags = Flags(text="http://h/", url=HERE, duration_s=seconds)
+    flags = WrkFlags(text="http://h/", url=HERE, duration_s=seconds)
     assert banner(flags) == f"Running {text} test @ http://h/\n  2 threads and 10 connections\n"
 
 

@@ -45,19 +45,19 @@ pub struct Script {
     refusal: Refusal,
     threads: Vec<ThreadState>,
     defined: Defined,
-    complaints: Vec<String>,
+    messages: Vec<String>,
 }
 
 impl Script {
     /// Loads the script into the main state.
     ///
     /// # Errors
-    /// Only where LuaJIT itself fails; what is wrong with the script is among [`Self::complaints`].
+    /// Only where LuaJIT itself fails; what is wrong with the script is among [`Self::messages`].
     pub fn load(settings: Settings) -> Result<Self, ScriptError> {
         let refusal = Refusal::default();
         let main = state::load(&settings, &refusal)?;
         Ok(Self {
-            complaints: main.complaint.iter().cloned().collect(),
+            messages: main.message.iter().cloned().collect(),
             settings,
             main,
             refusal,
@@ -68,8 +68,8 @@ impl Script {
 
     /// Why the script could not be loaded, once for each state it was tried in.
     #[must_use]
-    pub fn complaints(&self) -> &[String] {
-        &self.complaints
+    pub fn messages(&self) -> &[String] {
+        &self.messages
     }
 
     /// Looks the host up, then makes, sets up and initialises a state for each thread.
@@ -121,9 +121,9 @@ impl Script {
         let State {
             lua,
             thread_of,
-            complaint,
+            message,
         } = state::load(&self.settings, &self.refusal)?;
-        self.complaints.extend(complaint);
+        self.messages.extend(message);
         let facts = Arc::new(ThreadFacts::default());
         let thread = Thread {
             state: lua.weak(),

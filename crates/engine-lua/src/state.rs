@@ -13,10 +13,10 @@ pub(crate) struct State {
     /// Makes a thread as scripts hold it.
     pub(crate) thread_of: Function,
     /// Why the script is not in it.
-    pub(crate) complaint: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
-/// Makes a state and runs the script in it. What is wrong with the script is a complaint, and no end:
+/// Makes a state and runs the script in it. What is wrong with the script is a message, and no end:
 /// the test goes on without it.
 pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<State> {
     let lua = new_state();
@@ -39,11 +39,11 @@ pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<State
     lua.globals().set("wrk", &wrk)?;
     let loaded: Table = lua.globals().get::<Table>("package")?.get("loaded")?;
     loaded.set("wrk", wrk)?;
-    let complaint = run_file(&lua, &settings.file)?;
+    let message = run_file(&lua, &settings.file)?;
     Ok(State {
         lua,
         thread_of,
-        complaint,
+        message,
     })
 }
 

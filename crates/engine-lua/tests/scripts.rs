@@ -209,7 +209,7 @@ fn a_script_that_does_not_load_is_left_out_of_every_state() {
     let place = Place::new("unread", "this is no Lua");
     let mut script = place.load(2);
     script.prepare().unwrap();
-    assert_eq!(script.complaints().len(), 3);
+    assert_eq!(script.messages().len(), 3);
     assert!(script.supplies().unwrap()[0].fixed.is_some());
 }
 
@@ -240,7 +240,7 @@ fn all_of_luajit_is_there() {
          assert(jit.version_num >= 20100 and _VERSION == 'Lua 5.1' and debug.traceback and os.exit)
          assert(require('wrk') == wrk)",
     );
-    assert_eq!(place.load(1).complaints(), &[] as &[String]);
+    assert_eq!(place.load(1).messages(), &[] as &[String]);
 }
 
 #[test]
@@ -251,5 +251,5 @@ fn a_module_in_c_finds_lua() {
         local failed = pcall(require, 'no.such.module')\
         assert(not failed)";
     let script = Place::new("modules", text).load(1);
-    assert_eq!(script.complaints(), [] as [String; 0]);
+    assert_eq!(script.messages(), [] as [String; 0]);
 }

@@ -2,18 +2,18 @@
 //!
 //! Plans come in and results go out as JSON, in the shapes of `src/assay/values`.
 
+mod interleaved;
 mod script;
-mod woven;
 
 use std::ffi::OsString;
 
 use assay_engine::{Asked, LoadPlan, RunError};
+use interleaved::{AgreedTurns, InterleavedRun, duration};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use script::{PyScript, ScriptFailed};
-use woven::{AgreedTurns, WovenRun, duration};
 
 create_exception!(
     assay._engine,
@@ -81,16 +81,16 @@ fn normalise<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBy
     json(py, &read_plan(plan_json)?)
 }
 
-/// Checks a woven plan without touching the network.
+/// Checks an interleaved plan without touching the network.
 #[pyfunction]
-fn validate_woven(plan_json: &[u8]) -> PyResult<()> {
-    woven::read_plan(plan_json).map(|_| ())
+fn validate_interleaved(plan_json: &[u8]) -> PyResult<()> {
+    interleaved::read_plan(plan_json).map(|_| ())
 }
 
-/// The woven plan as the engine understands it, every default filled in.
+/// The interleaved plan as the engine understands it, every default filled in.
 #[pyfunction]
-fn normalise_woven<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    json(py, &woven::read_plan(plan_json)?)
+fn normalise_interleaved<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    json(py, &interleaved::read_plan(plan_json)?)
 }
 
 type Answered<'py> = (u16, Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
@@ -106,7 +106,7 @@ fn ask<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Answered<'py>> {
             PyBytes::new(py, &reply.body),
             u64::try_from(reply.took.as_nanos()).unwrap_or(u64::MAX),
         )),
-        Asked::Failed { kind, seen } => Err(NotAnswered::new_err((kind, seen))),
+        Asked::Failed { kind, evidence } => Err(NotAnswered::new_err((kind, evidence))),
     }
 }
 
@@ -205,10 +205,10 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(null_server, module)?)?;
     module.add_function(wrap_pyfunction!(link, module)?)?;
     module.add_function(wrap_pyfunction!(ask, module)?)?;
-    module.add_function(wrap_pyfunction!(validate_woven, module)?)?;
-    module.add_function(wrap_pyfunction!(normalise_woven, module)?)?;
+    module.add_function(wrap_pyfunction!(validate_interleaved, module)?)?;
+    module.add_function(wrap_pyfunction!(normalise_interleaved, module)?)?;
     module.add_class::<Run>()?;
-    module.add_class::<WovenRun>()?;
+    module.add_class::<InterleavedRun>()?;
     module.add_class::<AgreedTurns>()?;
     module.add_class::<PyScript>()?;
     module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;

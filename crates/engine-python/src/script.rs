@@ -50,8 +50,8 @@ impl PyScript {
     }
 
     /// Why the script could not be loaded, once for each state it was tried in.
-    fn complaints(&self) -> Vec<String> {
-        self.lock().complaints().to_vec()
+    fn messages(&self) -> Vec<String> {
+        self.lock().messages().to_vec()
     }
 
     /// Makes the threads' states: the first requests that are sent, and where each thread's go.

@@ -1,4 +1,4 @@
-//! What `auto` comes to. A server behind TLS is asked once, before the run, so that each lane speaks one HTTP and
+//! What `auto` comes to. A server behind TLS is asked once, before the run, so that each arm speaks one HTTP and
 //! its loop never has to ask.
 
 use std::borrow::Cow;

@@ -3,9 +3,9 @@
 use crate::change::Change;
 use crate::course::{Course, Known, Turn};
 use crate::error::PlanError;
-use crate::plan::{Part, WovenPlan};
+use crate::plan::{InterleavedPlan, Part};
 
-/// The turns of a woven plan, for whoever sends nothing and has to know whose turn it is. They follow from the
+/// The turns of an interleaved plan, for whoever sends nothing and has to know whose turn it is. They follow from the
 /// plan and from the changes alone, so that everybody who is told the same has the same.
 #[derive(Debug)]
 pub struct AgreedTurns(Course);
@@ -15,7 +15,7 @@ impl AgreedTurns {
     ///
     /// # Errors
     /// Where it is wrong.
-    pub fn new(plan: &WovenPlan) -> Result<Self, PlanError> {
+    pub fn new(plan: &InterleavedPlan) -> Result<Self, PlanError> {
         plan.validate()?;
         // No worker is here: none finds anything.
         let nobody = Part {
@@ -23,7 +23,7 @@ impl AgreedTurns {
             workers: 0,
             starts_at_unix_ns: 0,
         };
-        Ok(Self(Course::new(&WovenPlan {
+        Ok(Self(Course::new(&InterleavedPlan {
             part: Some(nobody),
             ..plan.clone()
         })))
@@ -51,7 +51,7 @@ impl AgreedTurns {
         self.0.is_over()
     }
 
-    /// As `WovenRun::change`.
+    /// As `InterleavedRun::change`.
     ///
     /// # Errors
     /// Where a plan of such turns would be refused.

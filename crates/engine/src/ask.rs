@@ -25,7 +25,7 @@ pub enum Asked {
         /// The failure's name.
         kind: String,
         /// What was seen, in a line.
-        seen: String,
+        evidence: String,
     },
 }
 
@@ -66,12 +66,12 @@ pub fn ask(plan: &LoadPlan) -> Result<Asked, RunError> {
     Ok(match (answered.try_recv(), measured.outcomes.first()) {
         (_, Some(outcome)) => Asked::Failed {
             kind: outcome.kind.clone(),
-            seen: outcome.example.clone(),
+            evidence: outcome.example.clone(),
         },
         (Ok(reply), None) => Asked::Answered(reply),
         (Err(_), None) => Asked::Failed {
             kind: Failure::Unreachable.name().into(),
-            seen: "nothing came of it".into(),
+            evidence: "nothing came of it".into(),
         },
     })
 }

@@ -1,8 +1,8 @@
-//! [`Change`]: what is asked of turns while they go on, and why a lane has no more of them.
+//! [`Change`]: what is asked of turns while they go on, and why an arm has no more of them.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a lane has no more turns before the run ends.
+/// Why an arm has no more turns before the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -20,28 +20,28 @@ pub enum Ended {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
-    /// Lanes measure; all of them where none is named. Without effect on those that do.
+    /// Arms measure; all of them where none is named. Without effect on those that do.
     Measure {
         /// Which ones.
-        lanes: Option<Vec<u32>>,
+        arms: Option<Vec<u32>>,
     },
-    /// Only these lanes have turns; the connections of the others stay open. Where none of them is left,
+    /// Only these arms have turns; the connections of the others stay open. Where none of them is left,
     /// all have turns.
     Turns {
         /// Which ones.
-        lanes: Vec<u32>,
+        arms: Vec<u32>,
     },
-    /// Slices are of another length, and the settle time before them.
+    /// Slices are of another length, and the washout before them.
     Lengths {
         /// Of a slice.
         slice_ns: u64,
-        /// Of a settle time.
-        settle_ns: u64,
+        /// Of a washout.
+        washout_ns: u64,
     },
-    /// A lane has no more turns; its books stay.
-    EndLane {
+    /// An arm has no more turns; its accounting stay.
+    EndArm {
         /// Which one.
-        lane: u32,
+        arm: u32,
         /// Why.
         why: Ended,
     },

@@ -192,7 +192,7 @@ impl<T> Connection<T> {
                 _ => self.missing(Failure::ClosedIdle, "closed between two answers".into()),
             });
         }
-        desk.ledger.totals.ended_by_close.add(1);
+        desk.recorder.totals.ended_by_close.add(1);
         if let Some(next) = self.exchange.take_following() {
             return Ok(self.follow(next, false, now_ns, program, desk));
         }
@@ -256,7 +256,7 @@ impl<T> Connection<T> {
         self.is_answering = false;
         if !self.was_answered {
             self.was_answered = true;
-            desk.ledger.answered.add(1);
+            desk.recorder.answered.add(1);
         }
     }
 
@@ -285,7 +285,7 @@ impl<T> Connection<T> {
             let is_first = self.strayed_after == NONE_STRAYED;
             self.strayed_after = self.served;
             let seen = &seen[..bytes.min(seen.len())];
-            desk.ledger.note_stray(bytes as u64, is_first, seen);
+            desk.recorder.note_stray(bytes as u64, is_first, seen);
         }
     }
 

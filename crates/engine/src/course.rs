@@ -7,7 +7,7 @@
 //!
 //! Where a run is a part of one, the turns are the same in all its parts: each settles them by itself, from
 //! the plan and from changes that name the cycle from which they hold. So nothing that only one of them
-//! sees may change its turns: that a lane should end is written down as found, and ended by all or none.
+//! sees may change its turns: that an arm should end is written down as found, and ended by all or none.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::change::{Change, Ended};
 use crate::control::NEVER;
 use crate::error::PlanError;
-use crate::plan::{Stop, WovenPlan, check_lengths};
+use crate::plan::{InterleavedPlan, Stop, check_lengths};
 use crate::record::measurement::Phase;
 use crate::schedule::Turns;
 
-/// One turn of a lane: a time to settle, then its slice. Points of time count from the start of the run.
+/// One turn of an arm: a time to settle, then its slice. Points of time count from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
@@ -31,10 +31,10 @@ pub struct Turn {
     /// Which one within the cycle.
     pub place: u32,
     /// Whose it is.
-    pub lane: u32,
-    /// Whether its slice belongs to the lane's warm-up or to its measurement.
+    pub arm: u32,
+    /// Whether its slice belongs to the arm's warm-up or to its measurement.
     pub phase: Phase,
-    /// Where its settle time begins: where the slice before it ends.
+    /// Where its washout begins: where the slice before it ends.
     pub begin_ns: u64,
     /// Where its slice begins.
     pub start_ns: u64,
@@ -62,16 +62,16 @@ pub(crate) struct Course {
 #[derive(Debug)]
 struct State {
     turns: Vec<Turn>,
-    /// The order of the lanes that have turns, and the cycle with which it began.
+    /// The order of the arms that have turns, and the cycle with which it began.
     order: Turns,
     order_from: u64,
     seed: u64,
     slice_ns: u64,
-    settle_ns: u64,
+    washout_ns: u64,
     warmup_max_ns: u64,
-    /// How long each lane is to measure in its own slices.
+    /// How long each arm is to measure in its own slices.
     enough_ns: u64,
-    lanes: Vec<Standing>,
+    arms: Vec<ArmState>,
     /// Changes that hold from a later cycle than the next.
     ahead: Vec<(u64, Change)>,
     /// Whether others settle the same turns elsewhere.
@@ -81,32 +81,32 @@ struct State {
     is_over: bool,
 }
 
-/// How a lane stands.
+/// How an arm stands.
 #[derive(Debug, Clone)]
-struct Standing {
+struct ArmState {
     has_turns: bool,
     measures: bool,
     measured_ns: u64,
     ended: Option<Ended>,
     /// Why it should end, as seen from here, where that is not for us alone to say.
-    found: Option<Ended>,
+    ended_here: Option<Ended>,
     /// Which workers found nobody there in their last slice.
     unreachable: Vec<bool>,
 }
 
 impl Course {
-    pub(crate) fn new(plan: &WovenPlan) -> Self {
-        let first = &plan.lanes[0];
+    pub(crate) fn new(plan: &InterleavedPlan) -> Self {
+        let first = &plan.arms[0];
         let (first_worker, workers) = match plan.part {
             Some(part) => (part.first_worker, part.workers),
             None => (0, first.threads),
         };
-        let standing = Standing {
+        let standing = ArmState {
             has_turns: true,
             measures: false,
             measured_ns: 0,
             ended: None,
-            found: None,
+            ended_here: None,
             unreachable: vec![false; workers as usize],
         };
         let mut state = State {
@@ -115,13 +115,13 @@ impl Course {
             order_from: 0,
             seed: plan.seed,
             slice_ns: plan.slice_ns,
-            settle_ns: plan.settle_ns,
+            washout_ns: plan.washout_ns,
             warmup_max_ns: first.warmup_max_ns,
             enough_ns: match first.stop {
                 Stop::After { ns } => ns,
                 Stop::AtCount { .. } => NEVER,
             },
-            lanes: vec![standing; plan.lanes.len()],
+            arms: vec![standing; plan.arms.len()],
             ahead: Vec::new(),
             is_shared: plan.part.is_some(),
             first_worker,
@@ -189,10 +189,10 @@ impl Course {
     pub(crate) fn change(&self, change: Change, from_cycle: u64) -> Result<u64, PlanError> {
         if let Change::Lengths {
             slice_ns,
-            settle_ns,
+            washout_ns,
         } = change
         {
-            check_lengths(slice_ns, settle_ns)?;
+            check_lengths(slice_ns, washout_ns)?;
         }
         let mut state = self.state();
         let next = state.next_cycle();
@@ -203,26 +203,26 @@ impl Course {
         Ok(from_cycle.max(next))
     }
 
-    /// A worker saw why a lane should have no more turns.
-    pub(crate) fn note_end(&self, lane: u32, why: Ended) {
-        self.state().note_end(lane as usize, why);
+    /// A worker saw why an arm should have no more turns.
+    pub(crate) fn note_end(&self, arm: u32, why: Ended) {
+        self.state().note_end(arm as usize, why);
     }
 
-    /// Notes whether a worker found nobody there in a slice of a lane.
-    pub(crate) fn note_slice(&self, lane: u32, worker: u32, unreachable: bool) {
+    /// Notes whether a worker found nobody there in a slice of an arm.
+    pub(crate) fn note_slice(&self, arm: u32, worker: u32, unreachable: bool) {
         let mut state = self.state();
         let here = (worker - state.first_worker) as usize;
-        state.lanes[lane as usize].unreachable[here] = unreachable;
+        state.arms[arm as usize].unreachable[here] = unreachable;
     }
 
-    /// Why a lane ended, if it did.
-    pub(crate) fn ended(&self, lane: usize) -> Option<Ended> {
-        self.state().lanes[lane].ended
+    /// Why an arm ended, if it did.
+    pub(crate) fn ended(&self, arm: usize) -> Option<Ended> {
+        self.state().arms[arm].ended
     }
 
-    /// Why a lane should end, as seen from this part of the run alone.
-    pub(crate) fn found(&self, lane: usize) -> Option<Ended> {
-        self.state().lanes[lane].found
+    /// Why an arm should end, as seen from this part of the run alone.
+    pub(crate) fn ended_here(&self, arm: usize) -> Option<Ended> {
+        self.state().arms[arm].ended_here
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -243,23 +243,23 @@ impl State {
     /// Lets a change hold from the next cycle on.
     fn apply(&mut self, change: &Change) {
         match change {
-            Change::Measure { lanes } => {
-                for (number, lane) in (0..).zip(&mut self.lanes) {
-                    lane.measures |= lanes.as_ref().is_none_or(|lanes| lanes.contains(&number));
+            Change::Measure { arms } => {
+                for (number, arm) in (0..).zip(&mut self.arms) {
+                    arm.measures |= arms.as_ref().is_none_or(|arms| arms.contains(&number));
                 }
             }
-            Change::Turns { lanes } => {
-                for (number, lane) in (0..).zip(&mut self.lanes) {
-                    lane.has_turns = lanes.contains(&number);
+            Change::Turns { arms } => {
+                for (number, arm) in (0..).zip(&mut self.arms) {
+                    arm.has_turns = arms.contains(&number);
                 }
             }
             Change::Lengths {
                 slice_ns,
-                settle_ns,
-            } => (self.slice_ns, self.settle_ns) = (*slice_ns, *settle_ns),
-            Change::EndLane { lane, why } => {
-                if let Some(lane) = self.lanes.get_mut(*lane as usize) {
-                    lane.ended.get_or_insert(*why);
+                washout_ns,
+            } => (self.slice_ns, self.washout_ns) = (*slice_ns, *washout_ns),
+            Change::EndArm { arm, why } => {
+                if let Some(arm) = self.arms.get_mut(*arm as usize) {
+                    arm.ended.get_or_insert(*why);
                 }
             }
             Change::End => self.ends = true,
@@ -276,23 +276,23 @@ impl State {
         }
     }
 
-    /// Ends a lane; where others settle the same turns, only writes down that it should end.
-    fn note_end(&mut self, lane: usize, why: Ended) {
-        let lane = &mut self.lanes[lane];
+    /// Ends an arm; where others settle the same turns, only writes down that it should end.
+    fn note_end(&mut self, arm: usize, why: Ended) {
+        let arm = &mut self.arms[arm];
         match self.is_shared {
-            true => lane.found.get_or_insert(why),
-            false => lane.ended.get_or_insert(why),
+            true => arm.ended_here.get_or_insert(why),
+            false => arm.ended.get_or_insert(why),
         };
     }
 
-    /// Ends the lanes of which no worker found anybody in its last slice.
+    /// Ends the arms of which no worker found anybody in its last slice.
     fn note_unreachable(&mut self) {
-        for number in 0..self.lanes.len() {
-            let lane = &mut self.lanes[number];
-            if lane.found == Some(Ended::Unreachable) {
-                lane.found = None; // somebody may be there again
+        for number in 0..self.arms.len() {
+            let arm = &mut self.arms[number];
+            if arm.ended_here == Some(Ended::Unreachable) {
+                arm.ended_here = None; // somebody may be there again
             }
-            if !lane.unreachable.is_empty() && lane.unreachable.iter().all(|nobody| *nobody) {
+            if !arm.unreachable.is_empty() && arm.unreachable.iter().all(|nobody| *nobody) {
                 self.note_end(number, Ended::Unreachable);
             }
         }
@@ -304,29 +304,29 @@ impl State {
         let cycle = self.next_cycle();
         self.note_unreachable();
         self.apply_due(cycle);
-        for lane in &mut self.lanes {
-            lane.measures |= begin_ns >= self.warmup_max_ns;
+        for arm in &mut self.arms {
+            arm.measures |= begin_ns >= self.warmup_max_ns;
         }
-        let lanes = self.lanes_with_turns();
-        let is_enough = |lane: &Standing| lane.measured_ns >= self.enough_ns;
-        let living = || self.lanes.iter().filter(|lane| lane.ended.is_none());
+        let arms = self.arms_with_turns();
+        let is_enough = |arm: &ArmState| arm.measured_ns >= self.enough_ns;
+        let living = || self.arms.iter().filter(|arm| arm.ended.is_none());
         if self.ends || living().all(is_enough) {
             self.is_over = true;
             return;
         }
         // What is measured is balanced by itself, so it begins with the first of a pair of cycles.
-        if lanes != self.order.lanes() || lanes.iter().any(|lane| self.begins_to_measure(*lane)) {
-            self.order = Turns::new(lanes, self.seed ^ cycle);
+        if arms != self.order.arms() || arms.iter().any(|arm| self.begins_to_measure(*arm)) {
+            self.order = Turns::new(arms, self.seed ^ cycle);
             self.order_from = cycle;
         }
-        for (place, lane) in (0..).zip(self.order.order(cycle - self.order_from)) {
-            let standing = &mut self.lanes[lane as usize];
-            let start_ns = begin_ns + self.settle_ns;
+        for (place, arm) in (0..).zip(self.order.order(cycle - self.order_from)) {
+            let standing = &mut self.arms[arm as usize];
+            let start_ns = begin_ns + self.washout_ns;
             let turn = Turn {
                 number: self.turns.len() as u64,
                 cycle,
                 place,
-                lane,
+                arm,
                 phase: match standing.measures {
                     true => Phase::Measured,
                     false => Phase::Warmup,
@@ -343,23 +343,23 @@ impl State {
         }
     }
 
-    fn begins_to_measure(&self, lane: u32) -> bool {
-        let lane = &self.lanes[lane as usize];
-        lane.measures && lane.measured_ns == 0
+    fn begins_to_measure(&self, arm: u32) -> bool {
+        let arm = &self.arms[arm as usize];
+        arm.measures && arm.measured_ns == 0
     }
 
-    /// The lanes of the next cycle. Turns that nobody wants are everybody's.
-    fn lanes_with_turns(&self) -> Vec<u32> {
-        let of = |wanted: fn(&Standing) -> bool| -> Vec<u32> {
+    /// The arms of the next cycle. Turns that nobody wants are everybody's.
+    fn arms_with_turns(&self) -> Vec<u32> {
+        let of = |wanted: fn(&ArmState) -> bool| -> Vec<u32> {
             (0..)
-                .zip(&self.lanes)
-                .filter(|(_, lane)| lane.ended.is_none() && wanted(lane))
+                .zip(&self.arms)
+                .filter(|(_, arm)| arm.ended.is_none() && wanted(arm))
                 .map(|(number, _)| number)
                 .collect()
         };
-        match of(|lane| lane.has_turns) {
-            lanes if lanes.is_empty() => of(|_| true),
-            lanes => lanes,
+        match of(|arm| arm.has_turns) {
+            arms if arms.is_empty() => of(|_| true),
+            arms => arms,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::protocol::template::Variables;
 use crate::protocol::{Fault, Heads};
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 use crate::record::{Failure, Log, Session};
 use crate::supply::{Supplied, Supply};
 
@@ -12,10 +12,10 @@ const SMALL_BODY_BYTES: usize = 1024;
 /// A buffer for bodies is kept for the next one up to this size.
 const KEPT_BODY_BYTES: usize = 1024 * 1024;
 
-/// What a worker's connections share: its ledger and what they need while reading.
+/// What a worker's connections share: its recorder and what they need while reading.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) recorder: Arc<Recorder>,
     pub(crate) heads: Heads,
     /// Buffers for bodies that come in pieces and are checked.
     pub(crate) spare_bodies: Vec<Vec<u8>>,
@@ -34,14 +34,14 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(
-        ledger: Arc<Ledger>,
+        recorder: Arc<Recorder>,
         heads: Heads,
         variables: Variables,
         supply: Option<Supply>,
         log: Option<Log>,
     ) -> Self {
         Self {
-            ledger,
+            recorder,
             heads,
             spare_bodies: Vec::new(),
             held_body_bytes: 0,
@@ -61,7 +61,7 @@ impl Desk {
             && let Some(session) = session()
         {
             self.has_session = true;
-            self.ledger.notes().session = Some(session);
+            self.recorder.notes().session = Some(session);
         }
     }
 

@@ -73,7 +73,7 @@ pub enum RunError {
     },
     /// A defect of the engine: requests were lost or counted twice. The figures are void.
     #[error(
-        "the books do not balance: {started} started, but {completed} completed + {failed} failed + {in_flight} in flight; this is a defect of the engine, please report it"
+        "the accounting do not balance: {started} started, but {completed} completed + {failed} failed + {in_flight} in flight; this is a defect of the engine, please report it"
     )]
     Unbalanced {
         /// Requests started.

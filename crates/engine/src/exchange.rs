@@ -153,7 +153,7 @@ impl Exchange {
     pub(crate) fn note_first_byte(&mut self, now_ns: u64, desk: &Desk) {
         let first_byte_ns = now_ns.saturating_sub(self.since_ns);
         self.stamps.first_byte_ns = first_byte_ns;
-        desk.ledger.first_byte_time.record(first_byte_ns);
+        desk.recorder.first_byte_time.record(first_byte_ns);
     }
 
     /// An answer's head, whose bytes the desk has; `with_it` is what of the body came together with it.
@@ -186,7 +186,7 @@ impl Exchange {
     /// A piece of its body.
     #[inline]
     pub(crate) fn take_data(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
-        desk.ledger.totals.body_bytes.add(data.len() as u64);
+        desk.recorder.totals.body_bytes.add(data.len() as u64);
         self.stamps.body_bytes += data.len() as u64;
         if self.verdict == Verdict::Pending {
             self.take_body(data, program, desk);
@@ -237,17 +237,17 @@ impl Exchange {
     fn check_head(&mut self, head: Head, check: &Check, desk: &mut Desk) -> Verdict {
         if !check.allows(head.status) {
             let wrong = Failure::UnexpectedStatus;
-            desk.ledger
+            desk.recorder
                 .note_example(wrong, || crate::record::example(desk.heads.last_bytes()));
             return Verdict::Wrong(wrong);
         }
         if !desk.is_check_due(check.every) {
             return Verdict::Right;
         }
-        desk.ledger.totals.checked.add(1);
+        desk.recorder.totals.checked.add(1);
         if let Some(fault) = check.header_fault(desk.heads.last_bytes()) {
             let wrong = Failure::UnexpectedHeader;
-            desk.ledger.note_example(wrong, || fault);
+            desk.recorder.note_example(wrong, || fault);
             return Verdict::Wrong(wrong);
         }
         if check.wants_body() {
@@ -267,7 +267,7 @@ impl Exchange {
             self.check_body(Some(data), program, desk);
         } else if !desk.grow_body(&mut self.body, data, program.held_body_bytes) {
             let wrong = Failure::UnexpectedBody;
-            desk.ledger.note_example(wrong, || {
+            desk.recorder.note_example(wrong, || {
                 "not checked: bodies that are checked take more memory than the plan's held_body_bytes"
                     .into()
             });
@@ -288,7 +288,8 @@ impl Exchange {
         self.verdict = match fault {
             None => Verdict::Right,
             Some(fault) => {
-                desk.ledger.note_example(Failure::UnexpectedBody, || fault);
+                desk.recorder
+                    .note_example(Failure::UnexpectedBody, || fault);
                 Verdict::Wrong(Failure::UnexpectedBody)
             }
         };
@@ -306,16 +307,16 @@ impl Exchange {
         if desk.log.is_some() {
             self.log_end(now_ns, desk);
         }
-        let ledger = &desk.ledger;
-        ledger.last_answer_ns.set(now_ns);
+        let recorder = &desk.recorder;
+        recorder.last_answer_ns.set(now_ns);
         if let Verdict::Wrong(failure) = self.verdict {
             // Its example was noted where it was seen.
-            ledger.fail(failure, 1, String::new);
+            recorder.fail(failure, 1, String::new);
             return;
         }
-        ledger.totals.completed.add(1);
-        ledger.service_time.record(self.age_ns(now_ns));
-        if let Some(times) = &ledger.open_loop {
+        recorder.totals.completed.add(1);
+        recorder.service_time.record(self.age_ns(now_ns));
+        if let Some(times) = &recorder.open_loop {
             times
                 .response_time
                 .record(now_ns.saturating_sub(self.intended_ns));
@@ -355,11 +356,11 @@ impl Exchange {
     #[inline]
     fn count_answer(&mut self, desk: &Desk) {
         self.failures = 0;
-        let ledger = &desk.ledger;
+        let recorder = &desk.recorder;
         if let Some(head) = self.head.take() {
-            ledger.statuses[usize::from(head.status)].add(1);
-            ledger.encodings[usize::from(head.encoding)].add(1);
-            ledger.in_http10.add(u64::from(head.is_http10));
+            recorder.statuses[usize::from(head.status)].add(1);
+            recorder.encodings[usize::from(head.encoding)].add(1);
+            recorder.in_http10.add(u64::from(head.is_http10));
         }
     }
 

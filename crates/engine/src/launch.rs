@@ -1,4 +1,4 @@
-//! Launching: plans made into lanes, lanes into workers, workers into threads.
+//! Launching: plans made into arms, arms into workers, workers into threads.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,14 +16,14 @@ use crate::program::Program;
 use crate::protocol::Heads;
 use crate::protocol::template::Variables;
 use crate::record::Log;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 use crate::supply::Supply;
 use crate::target::{self, Endpoint, Scheme, Target};
 use crate::transport::{
     Plain, PlainConnector, TlsConnector, TlsStream, Transport, quic_config, tls_config,
     tls_server_name,
 };
-use crate::worker::{Assignment, Lane, Worker};
+use crate::worker::{Arm, Assignment, Worker};
 
 type Thread = JoinHandle<io::Result<()>>;
 
@@ -65,11 +65,11 @@ pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>
     }))
 }
 
-/// A lane, and the ledger that it writes.
-pub(crate) type Written<T> = (Lane<T>, Arc<Ledger>);
+/// An arm, and the recorder that it writes.
+pub(crate) type Written<T> = (Arm<T>, Arc<Recorder>);
 
-/// A plan's lane in each worker.
-pub(crate) fn lanes<T: Transport>(
+/// A plan's arm in each worker.
+pub(crate) fn arms<T: Transport>(
     plan: &LoadPlan,
     target: &Target,
     connect: &Connect<T>,
@@ -80,14 +80,14 @@ pub(crate) fn lanes<T: Transport>(
     let before =
         (0..plan.part_here().first_worker).map(|number| plan.connections_of(number) as usize);
     let mut first_slot = before.sum();
-    let lane = |assignment: Assignment| {
+    let arm = |assignment: Assignment| {
         let supply = supplies.next();
         let address = supply.as_ref().and_then(|supply| supply.address);
         let program = match &supply {
             Some(supply) => Arc::new(Program::new(plan, target, Some(supply))?),
             None => Arc::clone(&shared),
         };
-        let ledger = Arc::new(ledger::<T>(&program, program.is_open_loop));
+        let recorder = Arc::new(recorder::<T>(&program, program.is_open_loop));
         let seed = plan.seed ^ u64::from(assignment.number);
         let log = Log::new(
             plan.request_log,
@@ -97,19 +97,19 @@ pub(crate) fn lanes<T: Transport>(
         let variables = Variables::new(assignment.number, plan.threads, seed);
         let connector = connect(first_slot, address);
         first_slot += assignment.connections;
-        let desk = Desk::new(Arc::clone(&ledger), heads(plan), variables, supply, log);
-        Ok((Lane::new(assignment, program, connector, desk), ledger))
+        let desk = Desk::new(Arc::clone(&recorder), heads(plan), variables, supply, log);
+        Ok((Arm::new(assignment, program, connector, desk), recorder))
     };
-    assignments(plan).map(lane).collect()
+    assignments(plan).map(arm).collect()
 }
 
-/// A ledger for what a program brings about.
-pub(crate) fn ledger<T: Transport>(program: &Program, is_open_loop: bool) -> Ledger {
-    let ledger = Ledger::new(is_open_loop, T::SHAKES_HANDS);
+/// A recorder for what a program brings about.
+pub(crate) fn recorder<T: Transport>(program: &Program, is_open_loop: bool) -> Recorder {
+    let recorder = Recorder::new(is_open_loop, T::SHAKES_HANDS);
     match program.http {
-        Http::Two => ledger.of_streams(),
-        Http::Three => ledger.of_http3(),
-        Http::One | Http::Auto => ledger,
+        Http::Two => recorder.of_streams(),
+        Http::Three => recorder.of_http3(),
+        Http::One | Http::Auto => recorder,
     }
 }
 
@@ -161,7 +161,7 @@ fn heads(plan: &LoadPlan) -> Heads {
 /// What the workers that run here are dealt.
 fn assignments(plan: &LoadPlan) -> impl Iterator<Item = Assignment> {
     workers_here(plan).map(move |number| Assignment {
-        lane: 0,
+        arm: 0,
         number,
         workers: plan.threads,
         connections: plan.connections_of(number) as usize,

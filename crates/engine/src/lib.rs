@@ -1,11 +1,11 @@
-//! The load engine of Assay: drives HTTP/1.x, HTTP/2 and HTTP/3 load and keeps exact books.
+//! The load engine of Assay: drives HTTP/1.x, HTTP/2 and HTTP/3 load and keeps exact accounting.
 //!
 //! A [`LoadPlan`] says what to do; [`Run::start`] does it on threads of its own;
 //! [`Run::result`] is the [`Measurement`]. Nothing here
 //! prints, and nothing here knows Python or a command line.
 //!
 //! ```text
-//!   plan ─▶ program (resolved once) ─▶ worker ×threads ─▶ ledger ×threads ─▶ measurement
+//!   plan ─▶ program (resolved once) ─▶ worker ×threads ─▶ recorder ×threads ─▶ measurement
 //!                                        │  one loop
 //!                    schedule ───────────┤  when a request should start
 //!                    transport ──────────┤  how bytes travel
@@ -19,7 +19,7 @@
 //! * The protocol does no I/O; wanting more bytes is no error: [`protocol`].
 //! * No lock, no allocation, and no system call but send, receive and wait on the request path.
 //! * Every failure has an origin and a kind: [`record::Failure`].
-//! * The books balance in every run, or the run is an error: [`RunError::Unbalanced`].
+//! * The accounting balances in every run, or the run is an error: [`RunError::Unbalanced`].
 #![forbid(unsafe_code)]
 
 mod agree;
@@ -35,6 +35,7 @@ mod desk;
 mod error;
 mod exchange;
 mod expect;
+mod interleaved;
 mod launch;
 mod machine;
 pub mod plan;
@@ -49,16 +50,15 @@ mod transport;
 mod trial;
 mod waiter;
 mod worker;
-mod woven;
 
 pub use agreed::AgreedTurns;
 pub use ask::{Asked, Reply, ask};
 pub use change::{Change, Ended};
 pub use course::Turn;
 pub use error::{PlanError, RunError, SourceError};
-pub use plan::{LoadPlan, WovenPlan};
+pub use interleaved::InterleavedRun;
+pub use plan::{InterleavedPlan, LoadPlan};
 pub use record::measurement::{Measurement, Snapshot};
 pub use supply::{Answer, Source, Supply};
 pub use target::Target;
 pub use trial::Run;
-pub use woven::WovenRun;

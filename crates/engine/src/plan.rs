@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 mod fields;
 mod http;
+mod interleaved;
 mod part;
 mod request;
 mod tls;
 mod validate;
-mod woven;
 
 pub use http::Http;
+pub use interleaved::InterleavedPlan;
+pub(crate) use interleaved::check_lengths;
 pub use part::Part;
 pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
 pub use tls::{Tls, TlsVersion};
-pub use woven::WovenPlan;
-pub(crate) use woven::check_lengths;
 
 /// A time during which the intended rate moves linearly from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -189,7 +189,7 @@ pub struct LoadPlan {
     #[serde(default)]
     pub warmup_max_ns: u64,
     /// Worker threads, each with its share of the connections.
-    #[serde(default = "one", deserialize_with = "saturating")]
+    #[serde(default = "default_one", deserialize_with = "saturating")]
     pub threads: u32,
     /// Cores to pin the workers to, round robin; empty pins none.
     #[serde(default)]
@@ -210,11 +210,11 @@ pub struct LoadPlan {
     #[serde(default)]
     pub http: Http,
     /// Requests under way at once on a connection of HTTP/2 or HTTP/3, each on a stream of its own.
-    #[serde(default = "one", deserialize_with = "saturating")]
+    #[serde(default = "default_one", deserialize_with = "saturating")]
     pub streams: u32,
     /// Requests sent at once on a connection, before the first answer is in. In an open loop so many
     /// start together, and the rate is still that of requests.
-    #[serde(default = "one", deserialize_with = "saturating")]
+    #[serde(default = "default_one", deserialize_with = "saturating")]
     pub pipeline: u32,
     /// Closes a connection after so many requests.
     #[serde(default)]
@@ -311,7 +311,7 @@ fn one_request() -> Vec<Request> {
     vec![Request::default()]
 }
 
-fn one() -> u32 {
+fn default_one() -> u32 {
     1
 }
 

@@ -11,8 +11,8 @@ use crate::launch::{self, DESCRIPTORS_PER_WORKER, Threads, Written};
 use crate::machine;
 use crate::plan::{Http, LoadPlan};
 use crate::record::Session;
-use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
+use crate::record::recorder::Recorder;
 use crate::record::summary::{self, Kept, Times};
 use crate::supply::Supply;
 use crate::target::{Scheme, Target};
@@ -39,7 +39,7 @@ use crate::worker::Worker;
 pub struct Run {
     control: Arc<Control>,
     clock: Clock,
-    ledgers: Vec<Arc<Ledger>>,
+    recorders: Vec<Arc<Recorder>>,
     cpus: Vec<Option<u32>>,
     window_ns: u64,
     asked: u64,
@@ -82,27 +82,27 @@ impl Run {
         match target.scheme {
             Scheme::Http => {
                 let connect = launch::plain(plan, &target)?;
-                Self::launch::<Plain>(plan, launch::lanes(plan, &target, &connect, supplies)?)
+                Self::launch::<Plain>(plan, launch::arms(plan, &target, &connect, supplies)?)
             }
             Scheme::Https => {
                 let connect = launch::tls(plan, &target)?;
-                Self::launch::<TlsStream>(plan, launch::lanes(plan, &target, &connect, supplies)?)
+                Self::launch::<TlsStream>(plan, launch::arms(plan, &target, &connect, supplies)?)
             }
         }
     }
 
     fn launch<T: Transport + Send + 'static>(
         plan: &LoadPlan,
-        lanes: Vec<Written<T>>,
+        arms: Vec<Written<T>>,
     ) -> Result<Self, RunError> {
         let part = plan.part_here();
         let count = plan.count_of(part);
         let control = Arc::new(Control::new(part.workers, plan.warmup_max_ns, count));
-        let mut ledgers = Vec::new();
+        let mut recorders = Vec::new();
         let mut workers = Vec::new();
-        for (lane, ledger) in lanes {
-            ledgers.push(ledger);
-            let worker = Worker::new(lane, Arc::clone(&control));
+        for (arm, recorder) in arms {
+            recorders.push(recorder);
+            let worker = Worker::new(arm, Arc::clone(&control));
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
         }
         let cpus = launch::cpus(plan);
@@ -111,7 +111,7 @@ impl Run {
         Ok(Self {
             control,
             clock,
-            ledgers,
+            recorders,
             cpus,
             window_ns: plan.window_ns,
             asked: launch::asked(plan),
@@ -123,7 +123,7 @@ impl Run {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let end_ns = self.ended_ns().unwrap_or_else(|| self.clock.now_ns());
-        summary::snapshot(Kept::alone(&self.ledgers), self.times(end_ns))
+        summary::snapshot(Kept::alone(&self.recorders), self.times(end_ns))
     }
 
     /// Ends the warm-up, so many nanoseconds after the start of the run or, where that is over, soon;
@@ -146,7 +146,7 @@ impl Run {
     /// Waits for the end of the run and adds up what the workers wrote down.
     ///
     /// # Errors
-    /// Only for a defect of the engine or of the operating system: a worker that died, or books
+    /// Only for a defect of the engine or of the operating system: a worker that died, or accounting
     /// that do not balance.
     pub fn result(&self) -> Result<Measurement, RunError> {
         while !self.control.wait(Duration::from_secs(3_600)) {}
@@ -156,7 +156,7 @@ impl Run {
         }
         let end_ns = self.ended_ns().unwrap_or_default();
         summary::measurement(
-            Kept::alone(&self.ledgers),
+            Kept::alone(&self.recorders),
             &self.cpus,
             self.asked,
             self.times(end_ns),
@@ -170,30 +170,31 @@ impl Run {
     /// connection, 4 bytes of padding. In the order in which they ended, worker by worker.
     #[must_use]
     pub fn request_log(&self) -> Vec<u8> {
-        let of = |ledger: &Arc<Ledger>| ledger.notes().log.as_ref().map(|log| log.packed());
-        self.ledgers.iter().filter_map(of).flatten().collect()
+        let of = |recorder: &Arc<Recorder>| recorder.notes().log.as_ref().map(|log| log.packed());
+        self.recorders.iter().filter_map(of).flatten().collect()
     }
 
     /// The heads of logged answers, each with what of the body was read together with it.
     #[must_use]
     pub fn logged_answers(&self) -> Vec<Vec<u8>> {
-        let of = |ledger: &Arc<Ledger>| ledger.notes().log.as_ref().map(|log| log.answers.clone());
-        self.ledgers.iter().filter_map(of).flatten().collect()
+        let of =
+            |recorder: &Arc<Recorder>| recorder.notes().log.as_ref().map(|log| log.answers.clone());
+        self.recorders.iter().filter_map(of).flatten().collect()
     }
 
     /// What the first session of TLS agreed on, as soon as there is one.
     #[must_use]
     pub fn session(&self) -> Option<Session> {
-        let of = |ledger: &Arc<Ledger>| ledger.notes().session.clone();
-        self.ledgers.iter().find_map(of)
+        let of = |recorder: &Arc<Recorder>| recorder.notes().session.clone();
+        self.recorders.iter().find_map(of)
     }
 
     /// What a run that has ended read and wrote below TLS, from its start on: handshakes and records'
     /// own bytes with it. None where no TLS over TCP was spoken.
     #[must_use]
     pub fn tls_bytes(&self) -> Option<(u64, u64)> {
-        let of = |ledger: &Arc<Ledger>| ledger.notes().tls_bytes;
-        let all: Vec<_> = self.ledgers.iter().filter_map(of).collect();
+        let of = |recorder: &Arc<Recorder>| recorder.notes().tls_bytes;
+        let all: Vec<_> = self.recorders.iter().filter_map(of).collect();
         let sum = |of: fn(&(u64, u64)) -> u64| all.iter().map(of).sum();
         (!all.is_empty()).then(|| (sum(|(read, _)| *read), sum(|(_, written)| *written)))
     }
@@ -201,7 +202,10 @@ impl Run {
     /// The end of the measured phase, once all workers have ended.
     fn ended_ns(&self) -> Option<u64> {
         let has_ended = self.control.wait(Duration::ZERO);
-        let ends = self.ledgers.iter().map(|ledger| ledger.ended_ns.get());
+        let ends = self
+            .recorders
+            .iter()
+            .map(|recorder| recorder.ended_ns.get());
         has_ended.then(|| ends.max().unwrap_or_default())
     }
 
@@ -247,11 +251,11 @@ mod tests {
         let plan = LoadPlan::from_json(json.as_bytes()).unwrap();
         let target = Target::parse(&plan.url).unwrap();
         let connect = launch::plain(&plan, &target).unwrap();
-        let mut lanes = launch::lanes::<Plain>(&plan, &target, &connect, Vec::new()).unwrap();
-        for (lane, _) in &mut lanes {
-            lane.begin_streams_at(MOST - 2 * (LEFT as u32 - 1));
+        let mut arms = launch::arms::<Plain>(&plan, &target, &connect, Vec::new()).unwrap();
+        for (arm, _) in &mut arms {
+            arm.begin_streams_at(MOST - 2 * (LEFT as u32 - 1));
         }
-        Run::launch(&plan, lanes).unwrap().result().unwrap()
+        Run::launch(&plan, arms).unwrap().result().unwrap()
     }
 
     #[test]
@@ -272,14 +276,14 @@ mod tests {
         );
         for load in [closed, open] {
             let measured = exhausting(&url, &load);
-            let books = measured.books;
+            let accounting = measured.requests;
             assert!(measured.outcomes.is_empty(), "{:?}", measured.outcomes);
             assert_eq!(
                 (
-                    books.started,
-                    books.completed,
-                    books.failed,
-                    books.in_flight
+                    accounting.started,
+                    accounting.completed,
+                    accounting.failed,
+                    accounting.in_flight
                 ),
                 (REQUESTS, REQUESTS, 0, 0)
             );

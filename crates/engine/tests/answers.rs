@@ -1,4 +1,4 @@
-//! Four hundred answers, each whole, cut at every byte, and byte by byte: the books are the same.
+//! Four hundred answers, each whole, cut at every byte, and byte by byte: the accounting are the same.
 //!
 //! The server speaks over a unix socket, whose sender can ask whether what it sent has been read:
 //! so each piece is a read of its own, and nothing waits for a clock.

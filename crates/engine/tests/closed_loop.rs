@@ -15,8 +15,8 @@ fn a_counted_run_sends_exactly_so_many_requests() {
     let measurement = run(&plan(&server, 7, 1_003, json!({"threads": 3})));
     assert_eq!(server.requests(), 1_003);
     assert_eq!(measurement.completed, 1_003);
-    assert_eq!(measurement.books.started, 1_003);
-    assert_eq!(measurement.books.in_flight, 0);
+    assert_eq!(measurement.requests.started, 1_003);
+    assert_eq!(measurement.requests.in_flight, 0);
     assert_eq!(measurement.service_time.count, 1_003);
     assert_eq!(measurement.first_byte_time.count, 1_003);
     assert_eq!(measurement.bytes_read, 1_003 * HELLO.len() as u64);
@@ -265,8 +265,8 @@ fn the_warm_up_runs_without_a_gap_into_the_measured_phase() {
     assert_eq!(measurement.completed, 500);
     assert_eq!(measurement.service_time.count, 500);
     assert_eq!(measurement.connections.reopened, 0);
-    assert_eq!(measurement.books.started, server.requests());
-    assert!(measurement.books.completed > 600);
+    assert_eq!(measurement.requests.started, server.requests());
+    assert!(measurement.requests.completed > 600);
     assert!(measurement.warmup_ns > 0);
     let of_phase = |phase| {
         let windows = measurement.windows.iter().filter(move |w| w.phase == phase);
@@ -274,7 +274,10 @@ fn the_warm_up_runs_without_a_gap_into_the_measured_phase() {
     };
     use assay_engine::record::measurement::Phase;
     assert_eq!(of_phase(Phase::Measured), 500);
-    assert_eq!(of_phase(Phase::Warmup), measurement.books.completed - 500);
+    assert_eq!(
+        of_phase(Phase::Warmup),
+        measurement.requests.completed - 500
+    );
 }
 
 #[test]
@@ -340,7 +343,7 @@ fn a_run_stopped_in_its_warm_up_measured_nothing_but_balances() {
     let measurement = run.result().unwrap();
     assert!(measurement.interrupted);
     assert_eq!((measurement.measured_ns, measurement.completed), (0, 0));
-    assert!(measurement.books.completed > 2_000);
+    assert!(measurement.requests.completed > 2_000);
     // None of that is in the measured phase.
     assert!((measurement.workers[0].cpu_ns as f64) < warm_ns);
 }

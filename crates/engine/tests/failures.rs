@@ -1,4 +1,4 @@
-//! What goes wrong, one way at a time: the right origin and kind, balanced books, and the run
+//! What goes wrong, one way at a time: the right origin and kind, balanced accounting, and the run
 //! goes on to its end.
 
 mod support;
@@ -70,7 +70,7 @@ fn a_connect_that_fails_within_its_call_leaves_room_for_the_time() {
     });
     let measurement = refused(more);
     assert_eq!(measurement.measured_ns, 50_000_000);
-    assert_eq!(measurement.failed, measurement.books.started);
+    assert_eq!(measurement.failed, measurement.requests.started);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_stop_does_not_wait_for_hanging_requests() {
     let server = Server::start(Peer::hang);
     let more = json!({"stop": {"kind": "duration", "ns": 30_000_000}});
     let measurement = run(&plan(&server, 3, 1, more));
-    assert_eq!(measurement.books.in_flight, 3);
+    assert_eq!(measurement.requests.in_flight, 3);
     assert_eq!(measurement.completed + measurement.failed, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Every fault of the fault server: booked as what it is, and survived.
+//! Every fault of the fault-injection server: booked as what it is, and survived.
 
 use assay_engine::{LoadPlan, Measurement, Run};
 use assay_null_server::fault::{self, ANSWERED, At, Fault, FaultServer, Settings};
@@ -48,7 +48,7 @@ fn load_over(scheme: &str, server: &FaultServer, timeout_ms: u64, more: &str) ->
     Run::start(&plan)
         .expect("it starts")
         .result()
-        .expect("the books balance")
+        .expect("the accounting balance")
 }
 
 fn timeout_ms(fault: &Fault) -> u64 {
@@ -81,15 +81,20 @@ fn open_descriptors() -> usize {
 }
 
 fn assert_books_balance(fault: &Fault, measurement: &Measurement) {
-    let books = measurement.books;
+    let accounting = measurement.requests;
     assert_eq!(
-        books.started,
-        books.completed + books.failed + books.in_flight,
+        accounting.started,
+        accounting.completed + accounting.failed + accounting.in_flight,
         "{}",
         fault.name
     );
-    assert_eq!(books.completed + books.failed, REQUESTS, "{}", fault.name);
-    assert_eq!(books.in_flight, 0, "{}", fault.name);
+    assert_eq!(
+        accounting.completed + accounting.failed,
+        REQUESTS,
+        "{}",
+        fault.name
+    );
+    assert_eq!(accounting.in_flight, 0, "{}", fault.name);
 }
 
 #[test]
@@ -172,9 +177,9 @@ fn a_server_that_says_nothing_costs_nothing() {
         // Both by its own clocks: a busy machine makes the wall time longer, never the CPU time.
         assert!(worker.cpu_ns * 4 < worker.wall_ns, "{name}: {worker:?}");
         assert!(
-            measurement.books.started < 1000,
+            measurement.requests.started < 1000,
             "{name}: {:?}",
-            measurement.books
+            measurement.requests
         );
     }
 }
@@ -234,15 +239,15 @@ fn faults_in_a_pipeline_lose_no_request() {
         let server = serve(fault, 7);
         let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}, "pipeline": 8"#);
         let measurement = load(&server, LONG_TIMEOUT_MS, &stop);
-        let books = measurement.books;
+        let accounting = measurement.requests;
         assert_eq!(
-            books.started,
-            books.completed + books.failed + books.in_flight,
+            accounting.started,
+            accounting.completed + accounting.failed + accounting.in_flight,
             "{name}"
         );
         assert!(
-            books.completed > 0 && books.completed + books.failed >= REQUESTS,
-            "{name}: {books:?}"
+            accounting.completed > 0 && accounting.completed + accounting.failed >= REQUESTS,
+            "{name}: {accounting:?}"
         );
     }
 }

@@ -8,7 +8,7 @@ use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, setting};
 use serde_json::{Value, json};
 use support::http2::{BODY, answering, serve, serve_with};
-use support::woven::{self, woven};
+use support::interleaved::{self, interleaved};
 use support::{HELLO, Server, outcomes, plan, run};
 
 fn http2(server: &Server, connections: u32, streams: u32, count: u64, more: Value) -> Measurement {
@@ -229,19 +229,19 @@ fn plans_that_http2_cannot_do_are_refused_in_a_line() {
 }
 
 #[test]
-fn lanes_of_both_protocols_take_turns() {
+fn arms_of_both_protocols_take_turns() {
     let server = answering(100, |_| {});
     let old = Server::answering(HELLO);
     let streams = |streams: u32| json!({"http": "2", "streams": streams});
-    let lanes = vec![
-        woven::lane(&server, 2, 200, &streams(4)),
-        woven::lane(&old, 2, 200, &json!({})),
-        woven::lane(&server, 2, 200, &streams(1)),
+    let arms = vec![
+        interleaved::arm(&server, 2, 200, &streams(4)),
+        interleaved::arm(&old, 2, 200, &json!({})),
+        interleaved::arm(&server, 2, 200, &streams(1)),
     ];
-    let measured = woven::run(&woven(lanes, 20, 20));
-    for (lane, (version, places)) in measured.lanes.iter().zip([("2", 8), ("1.1", 2), ("2", 2)]) {
-        let figures = &lane.measurement;
-        for slice in &lane.slices {
+    let measured = interleaved::run(&interleaved(arms, 20, 20));
+    for (arm, (version, places)) in measured.arms.iter().zip([("2", 8), ("1.1", 2), ("2", 2)]) {
+        let figures = &arm.measurement;
+        for slice in &arm.slices {
             let under_way_ns = slice.service_time_sum_ns as i64 + slice.edges_ns;
             assert!(under_way_ns <= places * slice.length_ns as i64, "{slice:?}");
         }

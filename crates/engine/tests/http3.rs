@@ -14,8 +14,8 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 use support::http3::{BODY, answering, http3, null, plan_of};
+use support::interleaved::{self, interleaved};
 use support::quic::{Allows, Asked, Peer};
-use support::woven::{self, woven};
 use support::{HELLO, Server, outcomes};
 
 #[test]
@@ -328,22 +328,22 @@ fn old() -> Server {
 }
 
 #[test]
-fn lanes_of_both_protocols_take_turns() {
+fn arms_of_both_protocols_take_turns() {
     let (_server, new_url) = null(BODY);
     let old = old();
     let old_url = format!("https://{}", old.address);
-    let lane = |url: &str, http: &str, streams: u32| {
+    let arm = |url: &str, http: &str, streams: u32| {
         let more = json!({"url": url, "http": http, "streams": streams, "tls": {"insecure": true}});
-        woven::lane(&old, 2, 200, &more)
+        interleaved::arm(&old, 2, 200, &more)
     };
-    let lanes = vec![
-        lane(&new_url, "3", 4),
-        lane(&old_url, "1", 1),
-        lane(&new_url, "3", 1),
+    let arms = vec![
+        arm(&new_url, "3", 4),
+        arm(&old_url, "1", 1),
+        arm(&new_url, "3", 1),
     ];
-    let measured = woven::run(&woven(lanes, 20, 20));
-    for (lane, version) in measured.lanes.iter().zip(["3", "1.1", "3"]) {
-        let figures = &lane.measurement;
+    let measured = interleaved::run(&interleaved(arms, 20, 20));
+    for (arm, version) in measured.arms.iter().zip(["3", "1.1", "3"]) {
+        let figures = &arm.measurement;
         assert!(figures.completed > 0);
         assert_eq!(figures.failed, 0, "{:?}", figures.outcomes);
         assert_eq!(figures.http_versions.keys().collect::<Vec<_>>(), [version]);

@@ -65,7 +65,10 @@ fn pipelined_requests_start_together_at_the_rate_of_requests() {
 fn connections_are_opened_as_needed_and_not_beyond_the_limit() {
     let server = Server::start(Peer::hang);
     let measurement = run(&open(&server, 1_000.0, 5, for_ms(100), json!({})));
-    assert_eq!((measurement.started, measurement.books.in_flight), (5, 5));
+    assert_eq!(
+        (measurement.started, measurement.requests.in_flight),
+        (5, 5)
+    );
     assert_eq!(measurement.missed_starts, 95);
     assert_eq!((measurement.connections.peak, server.connections()), (5, 5));
     assert_eq!(measurement.connections.busy_peak, Some(5));
@@ -205,6 +208,6 @@ fn stages_begin_with_the_measured_phase() {
     // 10 in the first stage, 100 in the second, whose rate then holds for another 100. Had the
     // stages begun with the warm-up, all 300 ms would have been at the second rate: 300.
     assert_eq!(measurement.started + measurement.missed_starts, 210);
-    let before = measurement.books.started - measurement.started;
+    let before = measurement.requests.started - measurement.started;
     assert!((1..=20).contains(&before), "{before} in the warm-up");
 }

@@ -79,7 +79,7 @@ fn asked(fields: &Value, dealt: &[u32]) -> Asked {
     let of = |count: fn(&Measurement) -> u64| measured.iter().map(count).sum::<u64>();
     Asked {
         due: of(|m| m.started + m.missed_starts),
-        unheard: of(|m| m.missed_starts + m.books.in_flight + m.failed),
+        unheard: of(|m| m.missed_starts + m.requests.in_flight + m.failed),
         lines: noted.lock().unwrap().drain(..).collect(),
     }
 }

@@ -22,12 +22,15 @@ fn resending(server: &Server, count: u64, more: &Value) -> Measurement {
         fields[key] = value.clone();
     }
     let measured = run(&plan(server, 1, count, fields));
-    let books = measured.books;
+    let accounting = measured.requests;
     assert_eq!(
-        books.started,
-        books.completed + books.failed + books.in_flight
+        accounting.started,
+        accounting.completed + accounting.failed + accounting.in_flight
     );
-    assert_eq!(books.started, count, "what is sent again is no new request");
+    assert_eq!(
+        accounting.started, count,
+        "what is sent again is no new request"
+    );
     measured
 }
 
@@ -297,7 +300,7 @@ fn over_http3_what_is_rejected_or_beyond_a_goaway_is_sent_again() {
     });
     let measured = http3(&going.url(), 1, 4, 60, json!({"resend": true}));
     assert_eq!(outcomes(&measured), Vec::<String>::new());
-    assert_eq!((measured.completed, measured.books.started), (60, 60));
+    assert_eq!((measured.completed, measured.requests.started), (60, 60));
     assert!(measured.resent > 0 && measured.connections.reopened > 0);
 
     let rejecting = Quic::start(Allows::default(), |asked| match asked.number() % 2 {

@@ -3,7 +3,7 @@
 //!
 //! The truth is what the server did by its own clock. Delays are long beside the noise of a busy machine,
 //! and where noise still spoils a comparison of times it is made again: an engine that measured wrongly
-//! would be wrong each time. The books are exact in every attempt.
+//! would be wrong each time. The accounting are exact in every attempt.
 
 use assay_engine::record::measurement::Histogram;
 use assay_engine::{LoadPlan, Measurement, Run};
@@ -89,7 +89,7 @@ fn load(delay: &str, fields: &str) -> (Measurement, Counts) {
     let measurement = Run::start(&plan)
         .expect("it starts")
         .result()
-        .expect("the books balance");
+        .expect("the accounting balance");
     (measurement, server.counts())
 }
 
@@ -147,15 +147,15 @@ fn hold_in_the_end(mut attempt: impl FnMut() -> Result<(), String>) {
 
 /// All requests were answered, and both sides counted the same.
 fn assert_same_count(measurement: &Measurement, counts: &Counts) {
-    let books = measurement.books;
+    let accounting = measurement.requests;
     assert_eq!(
-        (books.failed, books.in_flight),
+        (accounting.failed, accounting.in_flight),
         (0, 0),
         "{:?}",
         measurement.outcomes
     );
-    assert_eq!(counts.requests_read, books.started);
-    assert_eq!(counts.answers_written, books.completed);
+    assert_eq!(counts.requests_read, accounting.started);
+    assert_eq!(counts.answers_written, accounting.completed);
     assert_eq!(
         counts.connections,
         measurement.connections.opened + measurement.connections.reopened
@@ -186,10 +186,10 @@ fn both_modes_of_two_delays_are_seen(way: Way) {
 fn an_open_loop_sees_both_modes_too(way: Way) {
     hold_in_the_end(|| {
         let (measurement, counts) = load("400ms*17,1200ms*3", &way.open(100, 3, 200));
-        let books = measurement.books;
+        let accounting = measurement.requests;
         assert_eq!(
-            books.started,
-            books.completed + books.failed + books.in_flight
+            accounting.started,
+            accounting.completed + accounting.failed + accounting.in_flight
         );
         let response_time = measurement
             .response_time
@@ -257,11 +257,11 @@ fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop(way: Way) {
 fn a_hang_is_a_timeout_when_it_expires(way: Way) {
     let fields = way.closed(4, &after(60)) + r#", "timeout_ns": 250000000"#;
     let (measurement, counts) = load("hang:40", &fields);
-    let books = measurement.books;
-    assert_eq!((books.started, books.in_flight), (60, 0));
-    assert_eq!(books.completed, counts.answers_written);
+    let accounting = measurement.requests;
+    assert_eq!((accounting.started, accounting.in_flight), (60, 0));
+    assert_eq!(accounting.completed, counts.answers_written);
     assert_eq!(counts.requests_read, 60);
-    assert_eq!(counts.held + counts.abandoned, books.failed);
+    assert_eq!(counts.delayed + counts.abandoned, accounting.failed);
     let kinds: Vec<_> = measurement
         .outcomes
         .iter()
@@ -314,7 +314,7 @@ fn a_stream_s_time_begins_when_its_connection_is_written() {
         );
         let plan = LoadPlan::from_json(json.as_bytes()).expect("the plan is right");
         let run = Run::start(&plan).expect("it starts");
-        let measured = run.result().expect("the books balance");
+        let measured = run.result().expect("the accounting balance");
         let mut written = written_at(&run);
         assert!(written.len() > COUNT / 2, "{}", written.len());
         written.sort_unstable();

@@ -1,27 +1,27 @@
-//! The order of lanes that take turns, as a pure function, and as what is measured has it.
+//! The order of arms that take turns, as a pure function, and as what is measured has it.
 
 use std::collections::BTreeMap;
 
 use assay_engine::record::measurement::Phase;
 use assay_engine::schedule::Turns;
-use assay_engine::{AgreedTurns, Change, WovenPlan};
+use assay_engine::{AgreedTurns, Change, InterleavedPlan};
 use proptest::prelude::*;
 use serde_json::json;
 
-fn lanes() -> impl Strategy<Value = (u32, u64)> {
+fn arms() -> impl Strategy<Value = (u32, u64)> {
     (1_u32..=12, any::<u64>())
 }
 
 proptest! {
     #[test]
-    fn every_cycle_holds_every_lane_once((n, seed) in lanes(), cycle in 0_u64..10_000) {
+    fn every_cycle_holds_every_arm_once((n, seed) in arms(), cycle in 0_u64..10_000) {
         let mut order = Turns::new((0..n).collect(), seed).order(cycle);
         order.sort_unstable();
         prop_assert_eq!(order, (0..n).collect::<Vec<_>>());
     }
 
     #[test]
-    fn every_second_cycle_is_the_one_before_backwards((n, seed) in lanes(), pair in 0_u64..5_000) {
+    fn every_second_cycle_is_the_one_before_backwards((n, seed) in arms(), pair in 0_u64..5_000) {
         let turns = Turns::new((0..n).collect(), seed);
         let mut back = turns.order(2 * pair + 1);
         back.reverse();
@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn in_a_group_each_lane_follows_each_other_one_twice((n, seed) in lanes(), group in 0_u64..100) {
+    fn in_a_group_each_arm_follows_each_other_one_twice((n, seed) in arms(), group in 0_u64..100) {
         let turns = Turns::new((0..n).collect(), seed);
         let group_cycles = 2 * u64::from(n);
         let mut follows = vec![0; (n * n) as usize];
@@ -47,38 +47,38 @@ proptest! {
     }
 
     #[test]
-    fn in_a_group_each_lane_has_each_place_twice((n, seed) in lanes(), group in 0_u64..100) {
+    fn in_a_group_each_arm_has_each_place_twice((n, seed) in arms(), group in 0_u64..100) {
         let turns = Turns::new((0..n).collect(), seed);
         let group_cycles = 2 * u64::from(n);
         let mut places = vec![0; (n * n) as usize];
         for cycle in 0..group_cycles {
-            for (place, lane) in turns.order(group * group_cycles + cycle).into_iter().enumerate() {
-                places[lane as usize * n as usize + place] += 1;
+            for (place, arm) in turns.order(group * group_cycles + cycle).into_iter().enumerate() {
+                places[arm as usize * n as usize + place] += 1;
             }
         }
         prop_assert!(places.iter().all(|count| *count == 2), "{places:?}");
     }
 
-    /// Whichever cycle of a pair measuring begins with, and whether lanes lent their turns before.
+    /// Whichever cycle of a pair measuring begins with, and whether arms lent their turns before.
     #[test]
     fn what_is_measured_is_balanced_by_itself(
-        lanes in 2_u32..6, seed in any::<u64>(), warm in 1_u64..20, lent in any::<bool>(),
+        arms in 2_u32..6, seed in any::<u64>(), warm in 1_u64..20, lent in any::<bool>(),
     ) {
-        let turns = AgreedTurns::new(&plan(lanes, seed)).unwrap();
-        let cycles = 2 * u64::from(lanes);
+        let turns = AgreedTurns::new(&plan(arms, seed)).unwrap();
+        let cycles = 2 * u64::from(arms);
         if lent {
-            let some = Change::Turns { lanes: vec![0] };
-            let all = Change::Turns { lanes: (0..lanes).collect() };
+            let some = Change::Turns { arms: vec![0] };
+            let all = Change::Turns { arms: (0..arms).collect() };
             prop_assert_eq!(turns.change(some, 1).unwrap(), 1);
             prop_assert_eq!(turns.change(all, warm.max(2) - 1).unwrap(), warm.max(2) - 1);
         }
-        prop_assert_eq!(turns.change(Change::Measure { lanes: None }, warm).unwrap(), warm);
+        prop_assert_eq!(turns.change(Change::Measure { arms: None }, warm).unwrap(), warm);
         prop_assert_eq!(turns.change(Change::End, warm + cycles).unwrap(), warm + cycles);
         let _ = turns.next_cycle(u64::MAX - 1);
         let mut orders: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         let made = (0..).map_while(|number| turns.turn(number, u64::MAX - 1));
         for turn in made.filter(|turn| turn.phase == Phase::Measured) {
-            orders.entry(turn.cycle).or_default().push(turn.lane);
+            orders.entry(turn.cycle).or_default().push(turn.arm);
         }
         prop_assert_eq!(orders.keys().copied().collect::<Vec<_>>(), (warm..warm + cycles).collect::<Vec<_>>());
         let mut follows = BTreeMap::new();
@@ -92,25 +92,25 @@ proptest! {
             }
         }
         prop_assert!(follows.values().all(|count| *count == 2), "{follows:?}");
-        prop_assert_eq!(follows.len(), (lanes * (lanes - 1)) as usize);
+        prop_assert_eq!(follows.len(), (arms * (arms - 1)) as usize);
     }
 }
 
-/// Lanes whose warm-up and measurement are ended from outside.
-fn plan(lanes: u32, seed: u64) -> WovenPlan {
-    let lane = json!({
+/// Arms whose warm-up and measurement are ended from outside.
+fn plan(arms: u32, seed: u64) -> InterleavedPlan {
+    let arm = json!({
         "url": "http://127.0.0.1:1/",
         "load": {"kind": "closed", "connections": 1},
         "stop": {"kind": "duration", "ns": 3_600_000_000_000_u64},
         "warmup_max_ns": 3_600_000_000_000_u64,
     });
     let plan = json!({
-        "lanes": vec![lane; lanes as usize],
+        "arms": vec![arm; arms as usize],
         "slice_ns": 1_000_000,
-        "settle_ns": 0,
+        "washout_ns": 0,
         "seed": seed,
     });
-    WovenPlan::from_json(plan.to_string().as_bytes()).unwrap()
+    InterleavedPlan::from_json(plan.to_string().as_bytes()).unwrap()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn another_seed_gives_another_order() {
 }
 
 #[test]
-fn lanes_keep_their_numbers() {
+fn arms_keep_their_numbers() {
     let mut order = Turns::new(vec![3, 7, 11], 5).order(1);
     order.sort_unstable();
     assert_eq!(order, [3, 7, 11]);

@@ -49,7 +49,7 @@ fn what_was_begun_before_the_measured_phase_was_under_way_for_all_of_it() {
     for http in ["1", "2"] {
         let server = hanging_after(0, http);
         let (measured, under_way) = load(&server, http, 300, 200);
-        assert_eq!((measured.books.in_flight, under_way.ages.count), (4, 4));
+        assert_eq!((measured.requests.in_flight, under_way.ages.count), (4, 4));
         assert_eq!(under_way.quiet_ns, measured.measured_ns);
         assert!(
             under_way.ages.min_ns > measured.measured_ns,
@@ -67,7 +67,7 @@ fn a_server_that_hangs_after_some_answers_is_quiet_since_the_last_of_them() {
         let (measured, under_way) = load(&server, http, 0, 300);
         let answered = 8 * measured.connections.opened;
         assert_eq!((measured.completed, measured.failed), (answered, 0));
-        assert_eq!((measured.books.in_flight, under_way.ages.count), (4, 4));
+        assert_eq!((measured.requests.in_flight, under_way.ages.count), (4, 4));
         // The last request was sent when the last answer had come.
         assert!(under_way.quiet_ns >= under_way.ages.min_ns, "{under_way:?}");
         assert!(under_way.quiet_ns < measured.measured_ns, "{under_way:?}");

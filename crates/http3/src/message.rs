@@ -70,7 +70,7 @@ pub struct Reader {
     stage: Stage,
     frame: Option<Frame>,
     /// The beginning of what came in pieces: of a frame's head, or of a block.
-    held: Vec<u8>,
+    pending: Vec<u8>,
     interim_bytes: usize,
     passed_bytes: u64,
     length_left: Option<u64>,
@@ -84,7 +84,7 @@ impl Reader {
             side,
             stage: Stage::Head,
             frame: None,
-            held: Vec::new(),
+            pending: Vec::new(),
             interim_bytes: 0,
             passed_bytes: 0,
             length_left: None,
@@ -140,7 +140,7 @@ impl Reader {
     /// # Errors
     /// The message has not.
     pub fn finish(&self) -> Result<(), Broken> {
-        if !self.held.is_empty() || self.frame.is_some_and(|frame| frame.left > 0) {
+        if !self.pending.is_empty() || self.frame.is_some_and(|frame| frame.left > 0) {
             return Err(Fault::CutShort.into());
         }
         if self.stage == Stage::Head {
@@ -155,19 +155,19 @@ impl Reader {
     /// A frame's type and length, as soon as they are there.
     #[inline]
     fn read_head(&mut self, input: &mut &[u8]) -> Option<(u64, u64)> {
-        if self.held.is_empty() {
+        if self.pending.is_empty() {
             let head = frame::read_head(input);
             if head.is_none() {
-                self.held.extend_from_slice(std::mem::take(input));
+                self.pending.extend_from_slice(std::mem::take(input));
             }
             return head;
         }
         while let Some((&byte, rest)) = input.split_first() {
-            self.held.push(byte);
+            self.pending.push(byte);
             *input = rest;
-            let head = frame::read_head(&mut &self.held[..]);
+            let head = frame::read_head(&mut &self.pending[..]);
             if head.is_some() {
-                self.held.clear();
+                self.pending.clear();
                 return head;
             }
         }
@@ -221,18 +221,18 @@ impl Reader {
         let (piece, rest) = input.split_at(length);
         *input = rest;
         let left = frame.left - length as u64;
-        if left == 0 && self.held.is_empty() {
+        if left == 0 && self.pending.is_empty() {
             self.frame = None;
             return self.whole_block(piece, heads);
         }
-        self.held.extend_from_slice(piece);
+        self.pending.extend_from_slice(piece);
         if left > 0 {
             self.frame = Some(Frame { left, ..frame });
             return Ok(None);
         }
         self.frame = None;
-        let held = std::mem::take(&mut self.held);
-        self.whole_block(&held, heads)
+        let pending = std::mem::take(&mut self.pending);
+        self.whole_block(&pending, heads)
     }
 
     #[inline]

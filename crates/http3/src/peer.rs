@@ -54,7 +54,7 @@ pub struct Stream {
     is_greeted: bool,
     /// A frame's type, and how much of its payload is left.
     frame: Option<(u64, u64)>,
-    held: Vec<u8>,
+    pending: Vec<u8>,
     passed_bytes: u64,
     is_in_number: bool,
 }
@@ -88,7 +88,7 @@ impl Peer {
         loop {
             match from.kind {
                 None => {
-                    let Some(kind) = whole(&mut from.held, input, varint::read) else {
+                    let Some(kind) = whole(&mut from.pending, input, varint::read) else {
                         return Ok(None);
                     };
                     self.open(kind)?;
@@ -96,7 +96,7 @@ impl Peer {
                 }
                 Some(stream::CONTROL) => match from.frame {
                     None => {
-                        let Some(head) = whole(&mut from.held, input, frame::read_head) else {
+                        let Some(head) = whole(&mut from.pending, input, frame::read_head) else {
                             return Ok(None);
                         };
                         self.begin(from, head)?;
@@ -190,13 +190,13 @@ impl Peer {
         let (piece, rest) = input.split_at(length as usize);
         *input = rest;
         if is_known(kind) {
-            from.held.extend_from_slice(piece);
+            from.pending.extend_from_slice(piece);
         }
         from.frame = (left > length).then_some((kind, left - length));
         if from.frame.is_some() || !is_known(kind) {
             return Ok(None);
         }
-        let payload = std::mem::take(&mut from.held);
+        let payload = std::mem::take(&mut from.pending);
         if kind == kind::SETTINGS {
             return settings(&payload).map(|settings| Some(Event::Settings(settings)));
         }
@@ -234,18 +234,18 @@ fn is_known(kind: u64) -> bool {
     )
 }
 
-/// What `read` finds at the front of `held` and `input`, as soon as it is whole.
+/// What `read` finds at the front of `pending` and `input`, as soon as it is whole.
 fn whole<T>(
-    held: &mut Vec<u8>,
+    pending: &mut Vec<u8>,
     input: &mut &[u8],
     read: impl Fn(&mut &[u8]) -> Option<T>,
 ) -> Option<T> {
     while let Some((&byte, rest)) = input.split_first() {
-        held.push(byte);
+        pending.push(byte);
         *input = rest;
-        let found = read(&mut &held[..]);
+        let found = read(&mut &pending[..]);
         if found.is_some() {
-            held.clear();
+            pending.clear();
             return found;
         }
     }

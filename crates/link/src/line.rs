@@ -40,7 +40,7 @@ pub struct Counters {
 }
 
 #[derive(Debug)]
-struct Held {
+struct QueuedPacket {
     due: Instant,
     packet: Vec<u8>,
 }
@@ -52,7 +52,7 @@ pub struct Line {
     late_from: Duration,
     loss: f64,
     chance: Rng,
-    held: VecDeque<Held>,
+    queued: VecDeque<QueuedPacket>,
     spare: Vec<Vec<u8>>,
     counters: Counters,
 }
@@ -68,7 +68,7 @@ impl Line {
             late_from: LEAST_LATE.max(way / LATE_PART),
             loss: settings.loss,
             chance: Rng::with_seed(settings.seed),
-            held: VecDeque::new(),
+            queued: VecDeque::new(),
             spare: Vec::new(),
             counters: Counters::default(),
         }
@@ -80,12 +80,12 @@ impl Line {
         // Drawn for each packet, so that no other thing changes who is lost.
         if self.chance.f64() < self.loss {
             self.counters.lost += 1;
-        } else if self.held.len() >= MOST_PACKETS {
+        } else if self.queued.len() >= MOST_PACKETS {
             self.counters.overflowed += 1;
         } else {
             let mut kept = self.spare.pop().unwrap_or_default();
             kept.extend_from_slice(packet);
-            self.held.push_back(Held {
+            self.queued.push_back(QueuedPacket {
                 due: now + self.way,
                 packet: kept,
             });
@@ -95,7 +95,7 @@ impl Line {
     /// When the next packet is to be sent.
     #[must_use]
     pub fn next_due(&self) -> Option<Instant> {
-        self.held.front().map(|held| held.due)
+        self.queued.front().map(|queued| queued.due)
     }
 
     /// Sends the next packet by `send`, which says whether it could; false where none is due yet.
@@ -103,19 +103,19 @@ impl Line {
         if self.next_due().is_none_or(|due| due > now) {
             return false;
         }
-        let Some(mut held) = self.held.pop_front() else {
+        let Some(mut queued) = self.queued.pop_front() else {
             return false;
         };
-        let late = now.saturating_duration_since(held.due);
-        if !send(&held.packet) {
+        let late = now.saturating_duration_since(queued.due);
+        if !send(&queued.packet) {
             self.counters.overflowed += 1;
         } else if late >= self.late_from {
             self.counters.late += 1;
         }
         self.counters.latest = self.counters.latest.max(late);
         if self.spare.len() < MOST_SPARE {
-            held.packet.clear();
-            self.spare.push(held.packet);
+            queued.packet.clear();
+            self.spare.push(queued.packet);
         }
         true
     }

@@ -51,10 +51,10 @@ impl Client {
     }
 
     /// Requests whose answers are held back.
-    pub(crate) fn held(&self) -> u64 {
+    pub(crate) fn delayed(&self) -> u64 {
         match self {
-            Self::Http1(connection) => connection.held(),
-            Self::Http2(guest) => guest.held(),
+            Self::Http1(connection) => connection.delayed(),
+            Self::Http2(guest) => guest.delayed(),
             Self::New(_) | Self::Ended => 0,
         }
     }

@@ -59,7 +59,7 @@ pub struct Connection {
     owed: VecDeque<Form>,
     sent_bytes: usize,
     /// Requests read whose answers the caller holds back.
-    held: usize,
+    delayed: usize,
     answered: u64,
     state: State,
 }
@@ -74,7 +74,7 @@ impl Connection {
             reader,
             owed,
             sent_bytes: 0,
-            held: 0,
+            delayed: 0,
             answered: 0,
             state,
         }
@@ -91,8 +91,8 @@ impl Connection {
     }
 
     /// Requests read whose answers the caller holds back.
-    pub fn held(&self) -> u64 {
-        self.held as u64
+    pub fn delayed(&self) -> u64 {
+        self.delayed as u64
     }
 
     /// Reads and answers until the socket has no more, or takes no more. `peer_closed` says that the event
@@ -107,7 +107,7 @@ impl Connection {
             if !self.send(shared)? {
                 return Ok(());
             }
-            if self.state == State::Closing && self.held == 0 {
+            if self.state == State::Closing && self.delayed == 0 {
                 self.stream.shutdown(Shutdown::Write)?;
                 self.state = State::Draining;
             }
@@ -134,10 +134,10 @@ impl Connection {
 
     /// Gives one answer that was held back, and all that now follows from it.
     pub fn release(&mut self, shared: &mut Shared, form: Form) -> io::Result<()> {
-        self.held -= 1;
+        self.delayed -= 1;
         self.owed.push_back(form);
         self.send(shared)?;
-        if self.state == State::Closing && self.held == 0 && self.owed.is_empty() {
+        if self.state == State::Closing && self.delayed == 0 && self.owed.is_empty() {
             self.stream.shutdown(Shutdown::Write)?;
             self.state = State::Draining;
         }
@@ -159,7 +159,7 @@ impl Connection {
             };
             match decide(form) {
                 Decision::Answer => self.owed.push_back(form),
-                Decision::Hold => self.held += 1,
+                Decision::Hold => self.delayed += 1,
             }
             if form.closes() {
                 self.state = State::Closing;

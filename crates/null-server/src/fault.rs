@@ -1,4 +1,4 @@
-//! The fault server: misbehaves by script, the same way every time.
+//! The fault-injection server: misbehaves by script, the same way every time.
 //!
 //! Each kind of misbehaviour is one entry of [`all`]: a name, what it does, when, in which steps, and what a
 //! load generator has to say about it. [`FaultServer`] plays them.

@@ -76,7 +76,7 @@ pub struct Guest {
     block: Vec<u8>,
     block_of: Option<u64>,
     /// Streams whose answers the caller holds back.
-    held: BTreeSet<u32>,
+    delayed: BTreeSet<u32>,
     /// Answers whose last byte the system has taken.
     answered: u64,
     /// Where in `out` answers end that are not all sent, and how many there are up to there.
@@ -96,7 +96,7 @@ impl Guest {
             sent_bytes: 0,
             block: Vec::new(),
             block_of: None,
-            held: BTreeSet::new(),
+            delayed: BTreeSet::new(),
             answered: 0,
             ends: VecDeque::new(),
         }
@@ -108,8 +108,8 @@ impl Guest {
     }
 
     /// Requests whose answers are held back, and are still asked for.
-    pub fn held(&self) -> u64 {
-        self.held.len() as u64
+    pub fn delayed(&self) -> u64 {
+        self.delayed.len() as u64
     }
 
     /// Reads and answers until the socket has no more; false once the connection has ended. `decide` is asked once for
@@ -138,14 +138,14 @@ impl Guest {
             if self.state == State::Open && self.take(&buffer[..read], answer, &mut decide).is_err()
             {
                 self.state = State::Broken;
-                self.held.clear();
+                self.delayed.clear();
             }
         }
     }
 
     /// Gives one answer that was held back; false where nobody waits for it any more.
     pub fn release(&mut self, stream: u32, answer: &Prepared) -> bool {
-        let is_asked_for = self.held.remove(&stream);
+        let is_asked_for = self.delayed.remove(&stream);
         if is_asked_for {
             self.answer(stream, answer);
             // A connection that is broken is dropped by the event that tells of it.
@@ -170,12 +170,12 @@ impl Guest {
                 | Event::End { stream } => match decide(stream) {
                     Decision::Answer => self.answer(stream, answer),
                     Decision::Hold => {
-                        self.held.insert(stream);
+                        self.delayed.insert(stream);
                     }
                 },
                 Event::Request { .. } => {}
                 Event::Reset { stream } => {
-                    self.held.remove(&stream);
+                    self.delayed.remove(&stream);
                 }
             }
         }

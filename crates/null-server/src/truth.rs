@@ -1,4 +1,4 @@
-//! The truth server: answers after scripted delays, to the microsecond, and counts what it did.
+//! The scripted server: answers after scripted delays, to the microsecond, and counts what it did.
 //!
 //! One thread. It waits for events until shortly before the next answer is due and then polls without
 //! waiting, since a sleeper wakes late. What still comes late, by other programs' work on this core, is
@@ -6,7 +6,7 @@
 //!
 //! A client that begins with HTTP/2's preface is answered by that, each stream at its own time.
 
-mod ledger;
+mod recorder;
 
 use crate::alarm::Alarm;
 use crate::answer::{Answer, Form, PreparedAnswers};
@@ -14,11 +14,11 @@ use crate::client::Client;
 use crate::connection::{Decision, READ_BUFFER_BYTES, Shared};
 use crate::http2;
 use crate::script::Script;
-use ledger::Ledger;
-pub use ledger::{Counts, Times};
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
+use recorder::Recorder;
+pub use recorder::{Counts, Times};
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,11 +33,11 @@ const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 const ALARM: Token = Token(usize::MAX - 2);
 
-/// A running truth server; it stops when dropped.
+/// A running scripted server; it stops when dropped.
 #[derive(Debug)]
 pub struct TruthServer {
     address: SocketAddr,
-    ledger: Arc<Mutex<Ledger>>,
+    recorder: Arc<Mutex<Recorder>>,
     stop: Arc<AtomicBool>,
     waker: Arc<Waker>,
     thread: Option<JoinHandle<()>>,
@@ -58,7 +58,7 @@ impl TruthServer {
             .register(&mut listener, LISTENER, Interest::READABLE)?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         let alarm = Alarm::new(&poll, ALARM)?;
-        let ledger = Arc::new(Mutex::new(Ledger::default()));
+        let recorder = Arc::new(Mutex::new(Recorder::default()));
         let stop = Arc::new(AtomicBool::new(false));
         let event_loop = Loop {
             poll,
@@ -72,13 +72,13 @@ impl TruthServer {
             buffer: vec![0; READ_BUFFER_BYTES].into(),
             script,
             start: Instant::now(),
-            ledger: Arc::clone(&ledger),
+            recorder: Arc::clone(&recorder),
             stop: Arc::clone(&stop),
         };
         let thread = Some(std::thread::spawn(move || event_loop.run()));
         Ok(Self {
             address,
-            ledger,
+            recorder,
             stop,
             waker,
             thread,
@@ -93,7 +93,7 @@ impl TruthServer {
     /// What it did so far.
     pub fn counts(&self) -> Counts {
         // The sums stay whole even where the loop's thread panicked.
-        self.ledger
+        self.recorder
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .counts()
@@ -122,7 +122,7 @@ enum Owed {
 
 /// An answer that is held back. Ordered by when it is due, then by arrival.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct Delayed {
     due: Instant,
     number: u64,
     arrived: Instant,
@@ -145,14 +145,14 @@ struct Loop {
     listener: TcpListener,
     guests: Slab<Guest>,
     serials: u64,
-    due: BinaryHeap<Reverse<Held>>,
+    due: BinaryHeap<Reverse<Delayed>>,
     shared: Shared,
     http2: http2::Prepared,
     /// What HTTP/2 is read into.
     buffer: Box<[u8]>,
     script: Script,
     start: Instant,
-    ledger: Arc<Mutex<Ledger>>,
+    recorder: Arc<Mutex<Recorder>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -199,7 +199,7 @@ impl Loop {
                     serial: self.serials,
                     last_due: self.start,
                 });
-                self.ledger
+                self.recorder
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .sums
@@ -212,12 +212,12 @@ impl Loop {
         let Some(guest) = self.guests.get_mut(key) else {
             return;
         };
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
         let arrived = Instant::now();
         let (client, serial, last_due) = (&mut guest.client, guest.serial, &mut guest.last_due);
         client.recognise();
-        let (answered, held) = (client.answered(), client.held());
-        let (first, mut number) = (ledger.sums.requests_read, ledger.sums.requests_read);
+        let (answered, held) = (client.answered(), client.delayed());
+        let (first, mut number) = (recorder.sums.requests_read, recorder.sums.requests_read);
         let mut hold = |owed| {
             if let Some(hold) = self.script.hold(number, arrived - self.start) {
                 let mut due = arrived + hold;
@@ -225,7 +225,7 @@ impl Loop {
                     *last_due = due.max(*last_due);
                     due = *last_due;
                 }
-                self.due.push(Reverse(Held {
+                self.due.push(Reverse(Delayed {
                     due,
                     number,
                     arrived,
@@ -252,12 +252,12 @@ impl Loop {
                 .unwrap_or(false),
             Client::Ended => false,
         };
-        let left = if goes_on { client.held() } else { 0 };
-        let sums = &mut ledger.sums;
+        let left = if goes_on { client.delayed() } else { 0 };
+        let sums = &mut recorder.sums;
         sums.requests_read = number;
         sums.answers_written += client.answered() - answered;
         sums.abandoned += held + (number - first) - left;
-        sums.held = sums.held + left - held;
+        sums.delayed = sums.delayed + left - held;
         if !goes_on {
             self.guests.remove(key);
         }
@@ -280,7 +280,7 @@ impl Loop {
                 continue;
             };
             // Locked before the send: whoever has seen the answer also finds it counted.
-            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
             let client = &mut guest.client;
             let before = client.answered();
             let is_given = match (&mut *client, next.owed) {
@@ -298,9 +298,9 @@ impl Loop {
                 continue;
             }
             let now = Instant::now();
-            ledger.sums.held -= 1;
-            ledger.sums.answers_written += client.answered() - before;
-            ledger.answered(next.due - next.arrived, now - next.due);
+            recorder.sums.delayed -= 1;
+            recorder.sums.answers_written += client.answered() - before;
+            recorder.answered(next.due - next.arrived, now - next.due);
         }
     }
 }

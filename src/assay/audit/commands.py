@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from assay.audit.document import Line
+from assay.audit.document import TextLine
 from assay.audit.interval import Interval, exactly
-from assay.audit.reported import Command, Figure
+from assay.audit.reported import Figure, ReportedCommand
 from assay.audit.tools import BY_NAME
-from assay.audit.tools.pattern import Flags, Tool, value_of
+from assay.audit.tools.pattern import AuditTool, ToolFlags, value_of
 
 _NAMES = sorted(BY_NAME, key=len, reverse=True)
 _CUES = tuple(name for name in _NAMES)
@@ -26,9 +26,9 @@ _SIEGE_TIME = re.compile(r"(\d{1,6})([SsMmHh]?)")
 _SIEGE_UNIT = {"s": 1, "m": 60, "h": 3600, "": 60}
 
 
-def commands(lines: Iterable[Line]) -> Iterator[Command]:
+def commands(lines: Iterable[TextLine]) -> Iterator[ReportedCommand]:
     """Every call of a load-test tool among the lines; lines that end in a backslash are one."""
-    first: Line | None = None
+    first: TextLine | None = None
     text = ""
     for line in lines:
         joined = f"{text} {line.text.strip()}" if first is not None else line.text
@@ -40,12 +40,12 @@ def commands(lines: Iterable[Line]) -> Iterator[Command]:
         first, text = None, ""
 
 
-def _calls(text: str, number: int) -> Iterator[Command]:
+def _calls(text: str, number: int) -> Iterator[ReportedCommand]:
     if not any(name in text for name in _CUES):
         return
     for match in _CALL.finditer(text):
         if text[: match.start("tool")].endswith("assay "):
-            continue  # ours, which has other books than theirs
+            continue  # ours, which has other accounting than theirs
         tool = BY_NAME[match["tool"]]
         rest = text[match.end() : match.end() + 2000]
         ends = _ENDS.search(rest)
@@ -55,8 +55,8 @@ def _calls(text: str, number: int) -> Iterator[Command]:
             yield command
 
 
-def _command(tool: Tool, name: str, rest: str, number: int, text: str) -> Command | None:
-    flags = tool.flags or Flags()
+def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> ReportedCommand | None:
+    flags = tool.flags or ToolFlags()
     words = [next(piece for piece in found if piece is not None) for found in _split(rest)]
     words = [
         re.sub(r"(?<=[\w/])(?:[.,:)]{1,3}|\([^()=]*)$", "", word) for word in words
@@ -92,7 +92,7 @@ def _command(tool: Tool, name: str, rest: str, number: int, text: str) -> Comman
     if tool.name == "vegeta":
         url = url or next(iter(_ADDRESS.findall(text)), "")
     quote = f"{name} {rest}".strip()
-    return Command(
+    return ReportedCommand(
         tool=tool.name,
         line=number,
         quote=quote,
@@ -108,12 +108,12 @@ def _split(rest: str) -> Iterator[tuple[str | None, ...]]:
         yield found.groups()
 
 
-def _flag(flags: Flags, word: str, following: str) -> tuple[str, str, int]:
+def _flag(flags: ToolFlags, word: str, following: str) -> tuple[str, str, int]:
     """The flag, its value, and whether the value was the following word."""
     name, equals, value = word.partition("=")
     if equals:
         return name, value, 0
-    if word in flags.values or word in flags.others:
+    if word in flags.values or word in flags.ignored:
         return word, following, 1
     if not word.startswith("--") and len(word) > 2:
         if word[:2] in flags.values and word[2:3].isdigit():

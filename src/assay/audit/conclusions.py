@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assay.audit.document import Document
-from assay.audit.factors import FRACTIONS, Bound, Reading, factors
+from assay.audit.document import TextDocument
+from assay.audit.factors import FRACTIONS, Bound, FactorReading, factors
 from assay.audit.interval import NUMBER, Interval
 from assay.audit.names import is_version, places
 from assay.audit.sentences import sentences
@@ -126,14 +126,14 @@ class Conclusion:
     sentence: str
     better: str
     worse: str
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[FactorReading, ...] = ()
     bound: Bound = "about"
     metric: Metric = "any"
     hedged: bool = False
     top: bool = False
 
 
-def conclusions(document: Document, names: dict[str, str], own: str = "") -> Iterator[Conclusion]:
+def conclusions(document: TextDocument, names: dict[str, str], own: str = "") -> Iterator[Conclusion]:
     """The conclusions of a document that has results, in order.
 
     `names` are labels of results by the names for them; `own` is the label of what the document is about:
@@ -183,7 +183,7 @@ def _overlap(one: re.Match[str], other: re.Match[str]) -> bool:
 def _alike(said: _Sentence, found: re.Match[str]) -> Iterator[Conclusion]:
     labels = list(dict.fromkeys(label for _, label in _placed(said)))
     if len(labels) > 1 and not _NOT_ALIKE.search(said.text):
-        reading = Reading(1.0, Interval(1 / 1.5, 1.5))
+        reading = FactorReading(1.0, Interval(1 / 1.5, 1.5))
         yield _conclusion(said, found[0], labels[0], labels[1], (reading,), "about", _metric(said.text))
 
 
@@ -286,7 +286,9 @@ def _object(said: _Sentence, found: re.Match[str], subject: str) -> str:
     return ""
 
 
-def _ranked(said: _Sentence, found: re.Match[str], readings: tuple[Reading, ...], bound: Bound) -> Conclusion:
+def _ranked(
+    said: _Sentence, found: re.Match[str], readings: tuple[FactorReading, ...], bound: Bound
+) -> Conclusion:
     one = _subject(said, found.start()) or _with(said)
     other = _object(said, found, one)
     if not one and other and (_SELF.search(said.text[: found.start()]) or not _placed_before(said, found)):
@@ -359,7 +361,7 @@ def _conclusion(
     quote: str,
     better: str,
     worse: str,
-    readings: tuple[Reading, ...],
+    readings: tuple[FactorReading, ...],
     bound: Bound,
     metric: Metric,
 ) -> Conclusion:

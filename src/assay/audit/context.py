@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.audit.document import Document
+from assay.audit.document import TextDocument
 from assay.audit.interval import exactly
 from assay.audit.names import key_of
-from assay.audit.reported import Command, Figure, Reported
+from assay.audit.reported import Figure, Reported, ReportedCommand
 from assay.audit.tables import Grid
 from assay.audit.units import time_in
 
@@ -19,7 +19,7 @@ NEAR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TextSection:
     """A heading, and the line from which it holds."""
 
     line: int
@@ -29,7 +29,10 @@ class Section:
 
 
 def commanded(
-    grids: list[Grid], common: Command | None, calls: tuple[Command, ...], sections: tuple[Section, ...]
+    grids: list[Grid],
+    common: ReportedCommand | None,
+    calls: tuple[ReportedCommand, ...],
+    sections: tuple[TextSection, ...],
 ) -> Iterator[Grid]:
     """The grids, each with the command of all, or else with the one in it, in its rows or just above it."""
     starts = [section.line for section in sections]
@@ -47,7 +50,7 @@ def commanded(
         last = end
 
 
-def by_parent(results: tuple[Reported, ...], sections: tuple[Section, ...]) -> tuple[Reported, ...]:
+def by_parent(results: tuple[Reported, ...], sections: tuple[TextSection, ...]) -> tuple[Reported, ...]:
     """Where "Foo" and "Bar" have the same headings, "Local" or "JSON", these group what is compared."""
     starts = [section.line for section in sections]
     above: dict[str, set[str]] = {}
@@ -66,7 +69,7 @@ def by_parent(results: tuple[Reported, ...], sections: tuple[Section, ...]) -> t
     )
 
 
-def sections_of(document: Document) -> Iterator[Section]:
+def sections_of(document: TextDocument) -> Iterator[TextSection]:
     """The headings, each with those above it."""
     path: list[tuple[int, str]] = []
     for block in document.blocks:
@@ -74,11 +77,16 @@ def sections_of(document: Document) -> Iterator[Section]:
             while path and path[-1][0] >= block.level:
                 path.pop()
             path.append((block.level, block.text))
-            yield Section(block.lines[0].number, block.level, block.text, tuple(title for _, title in path))
+            yield TextSection(
+                block.lines[0].number, block.level, block.text, tuple(title for _, title in path)
+            )
 
 
 def with_context(
-    document: Document, sections: tuple[Section, ...], calls: tuple[Command, ...], found: tuple[Reported, ...]
+    document: TextDocument,
+    sections: tuple[TextSection, ...],
+    calls: tuple[ReportedCommand, ...],
+    found: tuple[Reported, ...],
 ) -> Iterator[Reported]:
     """Each output with its command and its name: the few words before it, or else its heading."""
     texts = {line.number: line.text for line in document.lines}
@@ -87,7 +95,7 @@ def with_context(
     called = [call.line for call in calls]
     taken = 0
     before = ""
-    last: Command | None = None
+    last: ReportedCommand | None = None
     for result in found:
         at = bisect_right(starts, result.line) - 1
         begin = max(taken, sections[at].line if at >= 0 else 0)
@@ -126,7 +134,7 @@ def by_port(results: tuple[Reported, ...]) -> tuple[Reported, ...]:
     )
 
 
-def _title(section: Section | None) -> str:
+def _title(section: TextSection | None) -> str:
     """The heading that names what is measured: above one that is only a command or an address."""
     if section is None:
         return ""
@@ -140,7 +148,7 @@ NO_TITLE = re.compile(
 )
 
 
-def _own_command(calls: tuple[Command, ...], result: Reported, begin: int) -> Command | None:
+def _own_command(calls: tuple[ReportedCommand, ...], result: Reported, begin: int) -> ReportedCommand | None:
     """The command that made an output: the only one of its tool just before it, or the one that fits."""
     near = [
         call
@@ -158,7 +166,7 @@ def _own_command(calls: tuple[Command, ...], result: Reported, begin: int) -> Co
     return fit[0] if len(fit) == 1 else None
 
 
-def _fits(call: Command, result: Reported) -> bool:
+def _fits(call: ReportedCommand, result: Reported) -> bool:
     """Whether a command above another output may have made this one as well."""
     told = {name: result.figures.get(name) for name in ("connections", "threads", "asked_duration")}
     asked = {name: call.figures.get(name.removeprefix("asked_")) for name in told}
@@ -170,7 +178,7 @@ def _fits(call: Command, result: Reported) -> bool:
     )
 
 
-def common_command(calls: tuple[Command, ...]) -> Command | None:
+def common_command(calls: tuple[ReportedCommand, ...]) -> ReportedCommand | None:
     """The command that a text's tables are of: it has one tool, and always the same load."""
     loads = {
         (call.tool, *(call.figures[name].value if name in call.figures else None for name in _LOAD))
@@ -182,7 +190,7 @@ def common_command(calls: tuple[Command, ...]) -> Command | None:
 _LOAD = ("connections", "threads", "duration", "requests", "offered", "pipelining")
 
 
-def _only(calls: tuple[Command, ...], tool: str) -> Command | None:
+def _only(calls: tuple[ReportedCommand, ...], tool: str) -> ReportedCommand | None:
     """The command that holds for all outputs of a text: the only one, with a place for the address."""
     own = [call for call in calls if call.tool == tool]
     return own[0] if len(own) == 1 and not own[0].url else None

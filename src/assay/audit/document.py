@@ -1,4 +1,4 @@
-"""`Document`: a text as the audit sees it, whatever format it came in.
+"""`TextDocument`: a text as the audit sees it, whatever format it came in.
 
 A reader (`audit/reading`) makes it once; everything after it looks at these immutable values and
 never at the file again. Line numbers are those of the file, from 1, so that a finding can be shown
@@ -15,7 +15,7 @@ BlockKind = Literal["prose", "code", "heading"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of text as it is read, and where it stands in the file."""
 
     number: int
@@ -23,11 +23,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """Lines that belong together: a paragraph or list item, a listing, or a heading with its level."""
 
     kind: BlockKind
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     level: int = 0
 
     @property
@@ -37,7 +37,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TextRow:
     """A row of a table, and the line that it stands on."""
 
     number: int
@@ -45,35 +45,35 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """A table: its headings and its rows. Short rows are as short as they were written."""
 
     number: int
     head: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TextRow, ...]
     caption: str = ""
 
 
 @dataclass(frozen=True)
-class Document:
+class TextDocument:
     """A text with its parts in the order in which they stand; `cut` says that only its beginning was read."""
 
     name: str
-    parts: tuple[Block | Table, ...]
+    parts: tuple[TextBlock | TextTable, ...]
     cut: bool = False
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[TextBlock, ...]:
         """Everything but the tables."""
-        return tuple(part for part in self.parts if isinstance(part, Block))
+        return tuple(part for part in self.parts if isinstance(part, TextBlock))
 
     @cached_property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[TextTable, ...]:
         """The tables."""
-        return tuple(part for part in self.parts if isinstance(part, Table))
+        return tuple(part for part in self.parts if isinstance(part, TextTable))
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[TextLine, ...]:
         """The lines of all blocks, in order: where outputs of tools and commands are looked for."""
         return tuple(line for block in self.blocks for line in block.lines)
 
@@ -82,7 +82,7 @@ class Document:
         """The text by the number of its line; of a table's row, its cells."""
         found: dict[int, str] = {}
         for part in self.parts:
-            if isinstance(part, Block):
+            if isinstance(part, TextBlock):
                 for line in part.lines:
                     found.setdefault(line.number, line.text)
             else:

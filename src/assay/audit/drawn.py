@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import Block, Document, Line, Row, Table
+from assay.audit.document import TextBlock, TextDocument, TextLine, TextRow, TextTable
 from assay.audit.headings import heading
 from assay.audit.reading.text import unmarked
 
@@ -17,14 +17,14 @@ _TOOLS_OWN = re.compile(r"\bStat\b|\bPercentile\W{1,9}Latency|\bThread Stats\b|#
 """Headings of the tables that load-test tools print themselves, which their own readers know."""
 
 
-def drawn(document: Document, taken: frozenset[int]) -> Iterator[Table]:
+def drawn(document: TextDocument, taken: frozenset[int]) -> Iterator[TextTable]:
     """The tables with at least a heading of figures and two rows; lines that are `taken` are a tool's."""
     for block in document.blocks:
         if block.kind != "heading" and len(block.lines) > 2:
             yield from _tables(block, taken)
 
 
-def _tables(block: Block, taken: frozenset[int]) -> Iterator[Table]:
+def _tables(block: TextBlock, taken: frozenset[int]) -> Iterator[TextTable]:
     at = 0
     lines = block.lines
     while at < len(lines) - 2:
@@ -37,7 +37,7 @@ def _tables(block: Block, taken: frozenset[int]) -> Iterator[Table]:
             continue
         rows = list(_rows(lines[at : at + _MOST_ROWS], len(head), taken))
         if len(rows) > 1:
-            yield Table(line.number, head, tuple(rows))
+            yield TextTable(line.number, head, tuple(rows))
             at += len(rows)
 
 
@@ -48,7 +48,7 @@ def _heads(head: tuple[str, ...]) -> bool:
     return any(heading(cell) is not None for cell in head[1:])
 
 
-def _rows(lines: tuple[Line, ...], width: int, taken: frozenset[int]) -> Iterator[Row]:
+def _rows(lines: tuple[TextLine, ...], width: int, taken: frozenset[int]) -> Iterator[TextRow]:
     """The lines below a heading that have as many cells, up to the first that has not."""
     for line in lines:
         if _RULE.fullmatch(line.text):
@@ -58,7 +58,7 @@ def _rows(lines: tuple[Line, ...], width: int, taken: frozenset[int]) -> Iterato
             cells = tuple(line.text.split())  # columns may have grown together: "38ms 170ms"
         if len(cells) != width or line.number in taken or not any(cell[:1].isdigit() for cell in cells[1:]):
             return
-        yield Row(line.number, cells)
+        yield TextRow(line.number, cells)
 
 
 def _cells(text: str) -> tuple[str, ...]:

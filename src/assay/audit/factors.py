@@ -12,10 +12,10 @@ Bound = Literal["about", "least", "most"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FactorReading:
     """A factor that words may mean, and what still agrees with it."""
 
-    said: float
+    claimed: float
     agrees: Interval
 
 
@@ -56,7 +56,7 @@ _ROUGHLY = re.compile(
 _RANGE = re.compile(rf"(?P<n>{NUMBER})\s?(?:x|×|%|times)?\s?(?:-|–|—|to|and|or|~)\s?$", re.I)
 
 
-def factors(found: re.Match[str], sentence: str) -> tuple[tuple[Reading, ...], Bound]:
+def factors(found: re.Match[str], sentence: str) -> tuple[tuple[FactorReading, ...], Bound]:
     """All that the words may mean as better ÷ worse."""
     groups = found.groupdict()
     way = (groups.get("way") or "").lower()
@@ -81,15 +81,15 @@ def factors(found: re.Match[str], sentence: str) -> tuple[tuple[Reading, ...], B
     return (() if number.middle < 1 else _as_factor(number, number.middle, slack, way)), bound
 
 
-def _as_factor(number: Interval, said: float, slack: float, way: str) -> tuple[Reading, ...]:
+def _as_factor(number: Interval, said: float, slack: float, way: str) -> tuple[FactorReading, ...]:
     """ "3 times faster" is said of 3 and of 4; "3 times as fast" of 3 only."""
-    kept = [Reading(said, number.widened(slack))]
+    kept = [FactorReading(said, number.widened(slack))]
     if way.endswith("er") and said > 1:
-        kept.append(Reading(said + 1, Interval(number.low + 1, number.high + 1).widened(slack)))
+        kept.append(FactorReading(said + 1, Interval(number.low + 1, number.high + 1).widened(slack)))
     return tuple(kept)
 
 
-def _as_share(share: Interval, slack: float) -> tuple[Reading, ...]:
+def _as_share(share: Interval, slack: float) -> tuple[FactorReading, ...]:
     """ "50 % faster" is 1.5 times the rate, or half of the time; "200 % faster" is said of 2 and of 3."""
     kept = [Interval(1 + share.low, 1 + share.high)]
     if share.high < 1:
@@ -99,6 +99,6 @@ def _as_share(share: Interval, slack: float) -> tuple[Reading, ...]:
     # "20 % faster" is held to its 20 %: the tolerance is a part of the excess, and a little of the whole.
     eased = [max(0.3 * slack, 0.25 * (each.middle - 1)) for each in kept]
     return tuple(
-        Reading(each.middle, Interval(each.low - more, each.high + more))
+        FactorReading(each.middle, Interval(each.low - more, each.high + more))
         for each, more in zip(kept, eased, strict=True)
     )

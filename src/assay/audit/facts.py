@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
-from assay.audit.document import Block, Document
+from assay.audit.document import TextBlock, TextDocument
 from assay.audit.tools import BY_NAME, NAMED, named
 
 _INSTANCE = (
@@ -195,7 +195,7 @@ MOST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Mention:
     """Words of the text, where they stand, and the number in them if there is one."""
 
     line: int
@@ -208,23 +208,23 @@ class Said:
 class Facts:
     """The facts of a text; None or empty where it does not say. `whole`: all of it was looked at."""
 
-    machine: Said | None
-    version: Said | None
-    runs: tuple[Said, ...]
+    machine: Mention | None
+    version: Mention | None
+    runs: tuple[Mention, ...]
     repeated: bool
     spread: bool
-    same_machine: Said | None
-    cores: tuple[Said, ...]
+    same_machine: Mention | None
+    cores: tuple[Mention, ...]
     tools: frozenset[str]
     tool_named: bool
     whole: bool
 
 
-def facts(document: Document) -> Facts:
+def facts(document: TextDocument) -> Facts:
     """Look once through all text of a document."""
     machine = version = same = None
-    runs: list[Said] = []
-    cores: list[Said] = []
+    runs: list[Mention] = []
+    cores: list[Mention] = []
     tools: set[str] = set()
     tool_named = repeated = spread = False
     texts = _texts(document)
@@ -239,9 +239,9 @@ def facts(document: Document) -> Facts:
             tool_named = True
             tools.add(named(found[0]))
         cores += [
-            Said(number, found[0], float(found["n"] or found["many"])) for found in _CORES.finditer(text)
+            Mention(number, found[0], float(found["n"] or found["many"])) for found in _CORES.finditer(text)
         ]
-        cores += [Said(number, found[0], _cores(found)) for found in _MORE_CORES.finditer(text)]
+        cores += [Mention(number, found[0], _cores(found)) for found in _MORE_CORES.finditer(text)]
         if not is_code or re.match(r"\s*(?:#|//|;)", text):
             # A whole paragraph comes after its lines: what one of them says is told there.
             runs += [
@@ -264,10 +264,10 @@ def facts(document: Document) -> Facts:
     )
 
 
-def _texts(document: Document) -> list[tuple[int, str, bool]]:
+def _texts(document: TextDocument) -> list[tuple[int, str, bool]]:
     found: list[tuple[int, str, bool]] = []
     for part in document.parts:
-        if isinstance(part, Block):
+        if isinstance(part, TextBlock):
             found += [(line.number, line.text, part.kind == "code") for line in part.lines]
             if part.kind == "prose" and 1 < len(part.lines) < 40:
                 found.append((part.lines[0].number, part.text, False))
@@ -286,12 +286,12 @@ def _cores(found: re.Match[str]) -> float:
     return float(found["count"] or found["counted"] or found["times"] or found["told"] or found["fetched"])
 
 
-def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:
+def _first(pattern: re.Pattern[str], number: int, text: str) -> Mention | None:
     found = pattern.search(text)
-    return Said(number, found[0]) if found else None
+    return Mention(number, found[0]) if found else None
 
 
-def _version(number: int, text: str) -> Said | None:
+def _version(number: int, text: str) -> Mention | None:
     """A version that something had, not one that it requires."""
     for found in _VERSION.finditer(text):
         before = text[max(found.start() - 30, 0) : found.start()]
@@ -300,7 +300,7 @@ def _version(number: int, text: str) -> Said | None:
         if "ApacheBench" not in text and not _REQUIRED.search(
             before + text[found.start() : found.end() + 20]
         ):
-            return Said(number, found[0])
+            return Mention(number, found[0])
     return None
 
 
@@ -320,14 +320,14 @@ _REQUIRED = re.compile(
 _WARM_UP = re.compile(r"warm", re.IGNORECASE)
 
 
-def _runs(number: int, text: str) -> list[Said]:
+def _runs(number: int, text: str) -> list[Mention]:
     if not re.search(
         r"run|times|trial|best|average|median|mean|iteration|round|repet|twice|taking|taken|\s[*×]\s?\d",
         text,
         re.IGNORECASE,
     ):
         return []
-    said: list[Said] = []
+    said: list[Mention] = []
     for pattern in _RUNS:
         found = pattern.search(text)
         if not found or _WARM_UP.search(found[0]):
@@ -342,21 +342,21 @@ def _runs(number: int, text: str) -> list[Said]:
         if groups.get("twice"):
             value = 2.0
         said.append(
-            Said(number, found[0], value, "best" if groups.get("best") or groups.get("chosen") else "")
+            Mention(number, found[0], value, "best" if groups.get("best") or groups.get("chosen") else "")
         )
     return said
 
 
-def _together(number: int, text: str) -> Said | None:
+def _together(number: int, text: str) -> Mention | None:
     found = _SAME.search(text)
     if not found:
         return None
     if found[0].lower().startswith("not "):
-        return Said(number, found[0])
+        return Mention(number, found[0])
     around = text[max(found.start() - 160, 0) : found.end() + 160]
     if _APART.search(text[max(found.start() - 30, 0) : found.start()]):
         return None
-    return Said(number, found[0]) if _LOADER.search(around) else None
+    return Mention(number, found[0]) if _LOADER.search(around) else None
 
 
 def known_tools(seen: Facts) -> set[str]:

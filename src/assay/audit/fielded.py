@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from assay.audit.cells import put
-from assay.audit.document import Block, Document, Line
+from assay.audit.document import TextBlock, TextDocument, TextLine
 from assay.audit.headings import RATE, Heading, bare, heading
 from assay.audit.interval import is_european
 from assay.audit.reported import Figure, Reported
@@ -28,7 +28,7 @@ _OF_REQUESTS = re.compile(r"latenc|request|response|\breqs?\b|\brps\b|throughput
 
 
 @dataclass
-class _Open:
+class _OpenResult:
     """A result that is being read."""
 
     line: int
@@ -38,11 +38,11 @@ class _Open:
     keys: list[str] = field(default_factory=list)
 
 
-def fielded(document: Document, taken: frozenset[int]) -> Iterator[Reported]:
+def fielded(document: TextDocument, taken: frozenset[int]) -> Iterator[Reported]:
     """The results that are told so; lines that are `taken` belong to a tool's output."""
-    now: _Open | None = None
+    now: _OpenResult | None = None
     for part in document.parts:
-        if not isinstance(part, Block):
+        if not isinstance(part, TextBlock):
             yield from _closed(now)
             now = None
         elif part.kind == "heading":
@@ -51,7 +51,11 @@ def fielded(document: Document, taken: frozenset[int]) -> Iterator[Reported]:
                 now = None
         else:
             for line in part.lines:
-                told = [] if line.number in taken or len(line.text) > 160 else _told(line) or _several(line)
+                told = (
+                    []
+                    if line.number in taken or len(line.text) > 160
+                    else _figures_of(line) or _several(line)
+                )
                 ended = now is not None and (
                     line.number in taken or any(not _goes_on(now, line, each) for each in told)
                 )
@@ -59,7 +63,7 @@ def fielded(document: Document, taken: frozenset[int]) -> Iterator[Reported]:
                     yield from _closed(now)
                     now = None
                 for each in told:
-                    now = now or _Open(line.number, line.number)
+                    now = now or _OpenResult(line.number, line.number)
                     _keep(now, line, each)
     yield from _closed(now)
 
@@ -67,7 +71,7 @@ def fielded(document: Document, taken: frozenset[int]) -> Iterator[Reported]:
 _Told = tuple[Heading, str, str]
 
 
-def _told(line: Line) -> list[_Told]:
+def _figures_of(line: TextLine) -> list[_Told]:
     """What a line tells: the kind of its figure, the words for it, and the figure as it is written."""
     found = _FIELD.match(line.text)
     if found is None:
@@ -88,7 +92,7 @@ _PAIR = re.compile(
 )
 
 
-def _several(line: Line) -> list[_Told]:
+def _several(line: TextLine) -> list[_Told]:
     """What a line of several times tells: "Latency: avg 96 ms, p95 210 ms, p99 480 ms"."""
     key, _, rest = line.text.partition(":")
     if not re.search(r"latenc|response time|request time", key, re.IGNORECASE):
@@ -100,7 +104,7 @@ def _several(line: Line) -> list[_Told]:
     ]
 
 
-def _goes_on(now: _Open, line: Line, told: _Told) -> bool:
+def _goes_on(now: _OpenResult, line: TextLine, told: _Told) -> bool:
     kind, _, value = told
     if line.number - now.last > _FAR * (1 + len(now.keys)):
         return False
@@ -108,7 +112,7 @@ def _goes_on(now: _Open, line: Line, told: _Told) -> bool:
     return held is None or held.quote == value[:80]
 
 
-def _keep(now: _Open, line: Line, told: _Told) -> None:
+def _keep(now: _OpenResult, line: TextLine, told: _Told) -> None:
     kind, key, value = told
     before = len(now.figures) + len(now.percentiles)
     put(now.figures, now.percentiles, kind, value, line.number, is_european(value))
@@ -117,7 +121,7 @@ def _keep(now: _Open, line: Line, told: _Told) -> None:
         now.last = line.number
 
 
-def _closed(now: _Open | None) -> Iterator[Reported]:
+def _closed(now: _OpenResult | None) -> Iterator[Reported]:
     """The result, if it is one of requests: a rate and something more, or a count and times of requests."""
     if now is None or len(now.figures) + len(now.percentiles) < 2:
         return

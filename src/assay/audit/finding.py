@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.audit.seen import Seen
+from assay.audit.evidence import Evidence
 from assay.model.finding import Severity
 
 Takes = Literal["nothing", "everything", "times", "percentiles", "comparison"]
@@ -14,7 +14,7 @@ Takes = Literal["nothing", "everything", "times", "percentiles", "comparison"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class AuditHit:
     """A rule's answer at one place: where, the words there, and the arithmetic as a sentence.
 
     `about` are the lines of the results that it stands against; none are all of the text's.
@@ -41,7 +41,7 @@ class AuditRule:
     meaning: str
     remedy: str
     source: str
-    check: Callable[[Seen], Iterator[Hit]]
+    check: Callable[[Evidence], Iterator[AuditHit]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.audit.document import Block, Line
+from assay.audit.document import TextBlock, TextLine
 from assay.audit.interval import exactly
 from assay.audit.reported import Figure, Reported
 from assay.audit.tools import BY_NAME
@@ -115,7 +115,7 @@ _REPORTS = (
 )
 
 
-def json_reports(blocks: tuple[Block, ...]) -> Iterator[Reported]:
+def json_reports(blocks: tuple[TextBlock, ...]) -> Iterator[Reported]:
     """The results in listings that are a tool's report as JSON, also one for each of several lines."""
     for block in blocks:
         if block.kind == "heading" or not any(
@@ -130,9 +130,9 @@ def json_reports(blocks: tuple[Block, ...]) -> Iterator[Reported]:
                     yield found
 
 
-def _pieces(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
+def _pieces(lines: tuple[TextLine, ...]) -> Iterator[list[TextLine]]:
     """The objects of a listing: each begins with a brace on a line of its own and ends where they balance."""
-    held: list[Line] = []
+    held: list[TextLine] = []
     depth = size = 0
     for line in lines:
         if not held and not line.text.lstrip().startswith("{"):
@@ -146,14 +146,14 @@ def _pieces(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
             held, depth, size = [], 0, 0
 
 
-def _parsed(lines: list[Line]) -> object:
+def _parsed(lines: list[TextLine]) -> object:
     try:
         return json.loads("\n".join(line.text for line in lines))
     except (ValueError, RecursionError):
         return None
 
 
-def _read(whole: Mapping[str, object], lines: list[Line]) -> Reported | None:
+def _read(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | None:
     report = next((one for one in _REPORTS if all(mark in whole for mark in one.marks)), None)
     if report is None:
         return None
@@ -207,7 +207,7 @@ def _at(whole: Mapping[str, object], path: str) -> float | None:
     return float(here) if 0 <= here < 1e18 else None
 
 
-def _where(lines: list[Line], key: str, value: float) -> tuple[int, str]:
+def _where(lines: list[TextLine], key: str, value: float) -> tuple[int, str]:
     """The line that has the key, and the words of the figure on it."""
     shown = f'"{key}"'
     digits = f"{value:.15g}"[:6]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assay.audit.document import Document
-from assay.audit.finding import AuditRule, Hit, Remark
+from assay.audit.document import TextDocument
+from assay.audit.evidence import Evidence, see
+from assay.audit.finding import AuditHit, AuditRule, Remark
 from assay.audit.reported import Reported
 from assay.audit.rules import AUDIT_RULES
-from assay.audit.seen import Seen, see
 from assay.audit.weighing import Weight, weighed
 from assay.model.finding import Severity
 
@@ -40,8 +40,8 @@ class Audit:
     """All that there is to say about a document."""
 
     name: str
-    document: Document
-    seen: Seen
+    document: TextDocument
+    evidence: Evidence
     remarks: tuple[Remark, ...]
     results: tuple[Believed, ...]
     conclusions: tuple[Weight, ...]
@@ -52,7 +52,7 @@ class Audit:
         return any(remark.severity != "note" for remark in self.remarks)
 
 
-def audit(document: Document, ignored: frozenset[str] = frozenset()) -> Audit:
+def audit(document: TextDocument, ignored: frozenset[str] = frozenset()) -> Audit:
     """Judge a document; rules whose codes are `ignored` are left out."""
     seen = see(document)
     if not seen.results:
@@ -69,7 +69,7 @@ def audit(document: Document, ignored: frozenset[str] = frozenset()) -> Audit:
     )
 
 
-def _remarks(seen: Seen, ignored: frozenset[str]) -> list[Remark]:
+def _remarks(seen: Evidence, ignored: frozenset[str]) -> list[Remark]:
     found: list[Remark] = []
     for rule in AUDIT_RULES.values():
         if rule.code in ignored:
@@ -85,7 +85,7 @@ def _remarks(seen: Seen, ignored: frozenset[str]) -> list[Remark]:
     return found
 
 
-def _remark(rule: AuditRule, hit: Hit) -> Remark:
+def _remark(rule: AuditRule, hit: AuditHit) -> Remark:
     return Remark(
         code=rule.code,
         title=rule.title,

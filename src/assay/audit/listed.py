@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assay.audit.document import Block, Document, Table
+from assay.audit.document import TextBlock, TextDocument, TextTable
 from assay.audit.headings import RATE
 from assay.audit.interval import NUMBER, SPAN, Interval, printed, spanned
 from assay.audit.names import key_of
@@ -47,7 +47,7 @@ _FAR = 3
 """Lines between two entries of one list."""
 
 
-def listed(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+def listed(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     """The lists of at least two results; lines that are `taken` belong to a tool's output."""
     for block in document.blocks:
         if block.kind != "heading":
@@ -55,7 +55,7 @@ def listed(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     yield from _spread_over(document, taken)
 
 
-def _lists(block: Block, taken: frozenset[int]) -> Iterator[Grid]:
+def _lists(block: TextBlock, taken: frozenset[int]) -> Iterator[Grid]:
     held: list[Reported] = []
     for line in block.lines:
         if line.number in taken or len(line.text) > 200:
@@ -70,7 +70,7 @@ def _lists(block: Block, taken: frozenset[int]) -> Iterator[Grid]:
     yield from _grid(held)
 
 
-def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+def _spread_over(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     """Markdown makes a block of each item of a list: items that follow each other are one list."""
     held: list[Reported] = []
     above = ""
@@ -87,7 +87,7 @@ def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     yield from _grid(held)
 
 
-def timed(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+def timed(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     """Lines that tell how long each of several took for the same requests: "Foo 23 s, Bar 30 s"."""
     for line in document.lines:
         if line.number in taken or len(line.text) > 200 or not _ASKED.search(line.text):
@@ -140,4 +140,4 @@ def _value(found: re.Match[str]) -> Interval | None:
 def _grid(held: list[Reported]) -> Iterator[Grid]:
     if len(held) > 1 and len({key_of(one.label) for one in held}) > 1:
         first = held[0].line
-        yield Grid(Table(first, (), ()), tuple(replace(one, table=first) for one in held))
+        yield Grid(TextTable(first, (), ()), tuple(replace(one, table=first) for one in held))

@@ -33,7 +33,7 @@ def commands(found: Audit) -> tuple[str, ...]:
 def compared(found: Audit, most: int = 6) -> list[Reported]:
     """One result of each name that the text compares, at most so many, in their order."""
     sides: dict[str, Reported] = {}
-    for a, b in found.seen.compared():
+    for a, b in found.evidence.compared():
         for one in (a, b):
             sides.setdefault(key_of(one.label), one)
     return sorted(sides.values(), key=lambda one: (one.line, one.label))[:most]

@@ -18,7 +18,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class ReportedCommand:
     """A load test's command line, as far as a text shows it."""
 
     tool: str
@@ -55,7 +55,7 @@ class Reported:
     keep_alive: bool | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)
     percentiles: Mapping[float, Figure] = field(default_factory=dict)
-    command: Command | None = None
+    command: ReportedCommand | None = None
     table: int = 0
 
     def get(self, name: str) -> Figure | None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from assay.audit.document import Line
+from assay.audit.document import TextLine
 from assay.audit.interval import Interval
 from assay.audit.reported import Figure, Reported
 from assay.audit.tools import TOOLS
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
 _ANY = re.compile("|".join(sorted({re.escape(cue) for tool in TOOLS for cue in tool.cues})))
 
@@ -19,25 +19,25 @@ PATIENCE = 16
 
 
 @dataclass
-class _Open:
+class _OpenOutput:
     """An output that is being read."""
 
-    tool: Tool
+    tool: AuditTool
     line: int
     last: int
     figures: dict[str, Figure] = field(default_factory=dict)
     percentiles: dict[float, Figure] = field(default_factory=dict)
-    held: dict[str, list[str]] = field(default_factory=dict)
-    lines: list[Line] = field(default_factory=list)
+    collected: dict[str, list[str]] = field(default_factory=dict)
+    lines: list[TextLine] = field(default_factory=list)
     url: str = ""
     silent: int = 0
     foreign: bool = False
     """Whether a line of it is none of the tool's, so that it is another tool's."""
 
 
-def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iterator[Reported]:
+def outputs(lines: Iterable[TextLine], breaks: frozenset[int] = frozenset()) -> Iterator[Reported]:
     """Every tool's output among the lines; a line whose number is in `breaks` ends what is open."""
-    now: _Open | None = None
+    now: _OpenOutput | None = None
     for line in lines:
         if now is not None and line.number in breaks and not _goes_on(now, line):
             yield from _closed(now)
@@ -63,7 +63,7 @@ def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iter
         yield from _closed(now)
 
 
-def _begun(now: _Open | None, line: Line) -> Tool | None:
+def _begun(now: _OpenOutput | None, line: TextLine) -> AuditTool | None:
     """The tool whose output begins on the line; the one that is open if it may be that one's."""
     if not _ANY.search(line.text):
         return None
@@ -72,17 +72,17 @@ def _begun(now: _Open | None, line: Line) -> Tool | None:
     return next((tool for tool in TOOLS if tool.starts(line.text, alone=now is None)), None)
 
 
-def _goes_on(now: _Open, line: Line) -> bool:
+def _goes_on(now: _OpenOutput, line: TextLine) -> bool:
     """Whether a heading is a line of the output that is open: some write every line of ab's so."""
-    held = dict(now.held)
+    held = dict(now.collected)
     told = [key for key, _, _ in _read(now, line.text)]
-    now.held = held
+    now.collected = held
     if now.tool.lone and now.tool.starting_alone.search(line.text):
         return True
     return bool(told) and not any(key in now.figures or key in now.percentiles for key in told)
 
 
-def _told_all(now: _Open, line: Line) -> bool:
+def _told_all(now: _OpenOutput, line: TextLine) -> bool:
     """Whether another output begins: a line without a figure, after the rate, or for the second time."""
     if next(_read(now, line.text), None) is not None:
         return False
@@ -90,34 +90,34 @@ def _told_all(now: _Open, line: Line) -> bool:
     return "rate" in now.figures or any(before.text.split() == words for before in now.lines)
 
 
-def _opened(tool: Tool, lines: list[Line]) -> _Open:
-    now = _Open(tool, lines[0].number, lines[0].number)
+def _opened(tool: AuditTool, lines: list[TextLine]) -> _OpenOutput:
+    now = _OpenOutput(tool, lines[0].number, lines[0].number)
     for line in lines:
         _take(now, line)
     return now
 
 
-def _read(now: _Open, text: str) -> Iterator[tuple[str | float, Interval, str]]:
+def _read(now: _OpenOutput, text: str) -> Iterator[tuple[str | float, Interval, str]]:
     for pattern in now.tool.patterns:
         yield from pattern.read(text)
     if now.tool.extra is not None:
-        yield from now.tool.extra(text, now.held)
+        yield from now.tool.extra(text, now.collected)
 
 
-def _says_again(now: _Open, line: Line) -> bool:
+def _says_again(now: _OpenOutput, line: TextLine) -> bool:
     """Whether the line tells a figure that the output has told already: then another output has begun."""
     if now.tool.extra is not None:
         return now.tool.starts(line.text) and "rate" in now.figures and "requests" in now.figures
-    held = dict(now.held)
+    held = dict(now.collected)
     for key, _, _ in _read(now, line.text):
         told = now.percentiles if isinstance(key, float) else now.figures
         if key in told and key not in now.tool.joined and told[key].line != line.number:  # type: ignore[index]
             return True
-    now.held = held
+    now.collected = held
     return False
 
 
-def _take(now: _Open, line: Line) -> bool:
+def _take(now: _OpenOutput, line: TextLine) -> bool:
     """Keep the figures of a line; whether there were any."""
     now.lines.append(line)
     if now.tool.never is not None and now.tool.never.search(line.text):
@@ -156,7 +156,7 @@ def _address(text: str) -> str:
     return ""
 
 
-def _closed(now: _Open) -> Iterator[Reported]:
+def _closed(now: _OpenOutput) -> Iterator[Reported]:
     """The result that an output tells, if it tells any."""
     if now.foreign:
         return

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import Block
+from assay.audit.document import TextBlock
 
 _SENTENCE = re.compile(r"[^.!?\n]{1,600}(?:[.](?=\w)[^.!?\n]{0,300}){0,20}[.!?]?")
 _SHORT = re.compile(r"(?<=\bvs)[.](?=\s)|(?<=\bapprox)[.](?=\s)|(?<=\b[eEiI][.][ge])[.](?=\s)")
 """Full stops that end no sentence; a space for each, so that places stay."""
 
 
-def sentences(block: Block) -> Iterator[tuple[int, str]]:
+def sentences(block: TextBlock) -> Iterator[tuple[int, str]]:
     """The sentences of a block, and the line that each begins on."""
     text = ""
     starts: list[tuple[int, int]] = []

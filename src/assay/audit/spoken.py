@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assay.audit.document import Document, Table
+from assay.audit.document import TextDocument, TextTable
 from assay.audit.headings import RATE
 from assay.audit.interval import NUMBER, printed
 from assay.audit.names import OURS, is_scenario, key_of
@@ -52,7 +52,7 @@ _NO_RESULT = re.compile(
 _FAR = 3
 
 
-def spoken(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+def spoken(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     """Groups of at least two names with their rates, told in sentences that follow each other."""
     held: list[Reported] = []
     title = next((block.text for block in document.blocks if block.kind == "heading"), "")
@@ -63,7 +63,7 @@ def spoken(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
         for number, sentence in sentences(block):
             if number in taken or _NO_RESULT.search(sentence) or not RATE.search(sentence):
                 continue
-            found = list(_said(number, sentence, own))
+            found = list(_reported(number, sentence, own))
             if found and held and number - held[-1].line > _FAR:
                 yield from _grid(held)
                 held = []
@@ -81,7 +81,7 @@ _MAY = re.compile(
 )
 
 
-def alone(document: Document) -> Iterator[Reported]:
+def alone(document: TextDocument) -> Iterator[Reported]:
     """A rate in a sentence that says it was measured: all that some texts tell of their load test."""
     for block in document.blocks:
         for number, sentence in sentences(block) if block.kind == "prose" else ():
@@ -100,7 +100,7 @@ _ITSELF = re.compile(
 """What goes before a rate of the very thing that the text is about."""
 
 
-def _said(number: int, sentence: str, own: str) -> Iterator[Reported]:
+def _reported(number: int, sentence: str, own: str) -> Iterator[Reported]:
     begin = 0
     for found in _BEFORE.finditer(sentence[:600]):
         before = sentence[begin : found.start()]
@@ -125,4 +125,4 @@ def _said(number: int, sentence: str, own: str) -> Iterator[Reported]:
 def _grid(held: list[Reported]) -> Iterator[Grid]:
     if len({key_of(one.label) for one in held}) > 1:
         first = held[0].line
-        yield Grid(Table(first, (), ()), tuple(replace(one, table=first) for one in held))
+        yield Grid(TextTable(first, (), ()), tuple(replace(one, table=first) for one in held))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.audit.cells import A_SECOND, BYTES_A_SECOND, CELL, UNIT, put
-from assay.audit.document import Row, Table
+from assay.audit.document import TextRow, TextTable
 from assay.audit.headings import RATE, Heading, bare, heading
 from assay.audit.interval import NUMBER, is_european
 from assay.audit.names import is_scenario
@@ -22,17 +22,17 @@ MOST_ROWS = 2000
 class Grid:
     """A table in which results were found: which of its lines are results, for rules about tables."""
 
-    table: Table
+    table: TextTable
     results: tuple[Reported, ...]
 
 
-def results(table: Table) -> Grid | None:
+def results(table: TextTable) -> Grid | None:
     """The results in a table; None where it has none."""
     width = min(len(table.head), MOST_COLUMNS)
     if width < 2 or not table.rows:
         return None
     if width < len(table.head):
-        table = Table(table.number, table.head[:width], table.rows, table.caption)
+        table = TextTable(table.number, table.head[:width], table.rows, table.caption)
     european = any(is_european(cell) for row in table.rows[:200] for cell in row.cells[:width])
     heads = [_by_cells(heading(text), table, at, european) for at, text in enumerate(table.head)]
     heads = _by_caption(_highest(heads), table)
@@ -67,7 +67,7 @@ def _is_result(head: Heading, text: str) -> bool:
     return head.is_time and (head.percentile >= 90 or _OF_REQUESTS.search(text) is not None)
 
 
-def _by_caption(heads: list[Heading | None], table: Table) -> list[Heading | None]:
+def _by_caption(heads: list[Heading | None], table: TextTable) -> list[Heading | None]:
     """Columns "mean" and "stddev" of a table whose caption says of what."""
     whole = heading(table.caption) if table.caption else None
     if whole is None or whole.figure != "rate":
@@ -82,7 +82,7 @@ def _by_caption(heads: list[Heading | None], table: Table) -> list[Heading | Non
 _OF_REQUESTS = re.compile(r"latenc|response|request|\brt\b", re.IGNORECASE)
 
 
-def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> Heading | None:
+def _by_cells(head: Heading | None, table: TextTable, at: int, european: bool) -> Heading | None:
     """What a column holds where its heading leaves it open: the units in its cells say it."""
     if head is not None and head.figure not in ("throughput", *_LOADS):
         return head
@@ -108,7 +108,7 @@ def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> He
     return None
 
 
-def _rated(table: Table) -> bool:
+def _rated(table: TextTable) -> bool:
     """Whether some column holds rates, by its heading or, under "throughput", by its cells."""
     return any(
         head is not None
@@ -123,7 +123,7 @@ def _rated(table: Table) -> bool:
     )
 
 
-def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
     """A result a row; several where columns tell the same figure of several loads."""
     columns: dict[tuple[str, float], list[int]] = {}
     for place, head in enumerate(heads):
@@ -159,7 +159,7 @@ _INDEX = re.compile(r"\(?index\)?|#|№|no\.?|rank|place|position", re.IGNORECAS
 _NAMING = ("version", "workers")
 
 
-def _timed(table: Table, at: int) -> bool:
+def _timed(table: TextTable, at: int) -> bool:
     """Whether a column holds times of something else: how long a start or a build takes is no name."""
     cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
     found = [cell for cell in map(CELL.match, cells) if cell and UNIT.match(cell["rest"] or "")]
@@ -187,7 +187,7 @@ _FIGURE_WORDS = re.compile(
 )
 
 
-def _named_by_heading(table: Table, heads: list[Heading | None]) -> dict[str, list[int]]:
+def _named_by_heading(table: TextTable, heads: list[Heading | None]) -> dict[str, list[int]]:
     """The columns by what is left of their headings without the words for figures: "Foo" of "Foo RPS"."""
     columns: dict[str, list[int]] = {}
     for at, head in enumerate(heads):
@@ -197,7 +197,7 @@ def _named_by_heading(table: Table, heads: list[Heading | None]) -> dict[str, li
     return columns
 
 
-def _by_heading(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+def _by_heading(table: TextTable, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
     """Results of a table whose rows are loads and whose headings name both server and figure: "Foo RPS"."""
     load = heads[0] is not None and heads[0].figure in _LOADS
     if not load and not all(is_scenario(row.cells[0]) for row in table.rows[:MOST_ROWS] if row.cells):
@@ -230,7 +230,7 @@ _TURNING = ("rate", "mean", "time")
 """Figures of which a table may have a column for each load."""
 
 
-def _by_units(row: Row) -> Heading | None:
+def _by_units(row: TextRow) -> Heading | None:
     """What a row holds by its first cell; "throughput" may be of bytes."""
     head = heading(row.cells[0])
     if head is not None and head.figure == "throughput":
@@ -238,7 +238,7 @@ def _by_units(row: Row) -> Heading | None:
     return head
 
 
-def _columns(table: Table, european: bool) -> Iterator[Reported]:
+def _columns(table: TextTable, european: bool) -> Iterator[Reported]:
     """A result a column: the headings are names, and the first cells say what the rows hold."""
     lines = [(row, _by_units(row)) for row in table.rows[:MOST_ROWS] if row.cells]
     if not any(head is not None and _is_result(head, row.cells[0]) for row, head in lines):
@@ -259,7 +259,7 @@ def _columns(table: Table, european: bool) -> Iterator[Reported]:
             yield _result(table, number, name, "", figures, percentiles)
 
 
-def _captioned(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+def _captioned(table: TextTable, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
     """Results of a table whose caption says what all its figures are: names by loads, or loads by names."""
     whole = heading(table.caption) if table.caption else None
     if whole is None or not (whole.figure == "rate" or whole.is_time):
@@ -292,7 +292,7 @@ _NAMES = re.compile(
 """First headings of tables whose rows are what is compared."""
 
 
-def _unnamed(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+def _unnamed(table: TextTable, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
     """Results of a table of names by connections that does not say what its figures are."""
     first, *others = heads
     if first is None or first.figure != "connections" or len(others) < 2 or any(others):
@@ -312,7 +312,7 @@ _PLAIN = re.compile(NUMBER)
 
 
 def _result(
-    table: Table,
+    table: TextTable,
     number: int,
     label: str,
     group: str,
@@ -331,6 +331,6 @@ def _result(
     )
 
 
-def _label(row: Row, names: list[int]) -> str:
+def _label(row: TextRow, names: list[int]) -> str:
     cells = [row.cells[at] for at in names if at < len(row.cells)]
     return " ".join(cell for cell in cells if cell)[:120]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.audit.conclusions import Conclusion, conclusions
+from assay.audit.evidence import Evidence
 from assay.audit.interval import Interval
 from assay.audit.names import OURS, aliases, distinct, key_of, places
 from assay.audit.reported import Reported
-from assay.audit.seen import Seen
 from assay.audit.words import number, ratio
 
 Verdict = Literal["stands", "direction", "untold", "contradicted"]
@@ -28,7 +28,7 @@ class Weight:
     ratio: float = 0.0
 
 
-def weighed(seen: Seen) -> list[Weight]:
+def weighed(seen: Evidence) -> list[Weight]:
     """Every conclusion about things that the text has results of, by figures alone (flaws come later)."""
     names = aliases(list(dict.fromkeys(one.label for one in seen.results))[:80])
     found = conclusions(seen.document, names, _own(seen, names))
@@ -53,7 +53,7 @@ _PLAIN = re.compile(
 _CHANGE = re.compile(r"\bCPU\b|\bmemory\b|\brequests? (?:fail|drop)|\berrors?\b", re.I)
 
 
-def _own(seen: Seen, names: dict[str, str]) -> str:
+def _own(seen: Evidence, names: dict[str, str]) -> str:
     """The label of what the document is about: the only one that its first heading names."""
     title = next((section.title for section in seen.sections), "")
     named = {label for name, label in names.items() if places(name, title)}
@@ -64,7 +64,7 @@ _LEVEL = 0.01
 """A lead below this is none: who calls the other one the fastest is not contradicted."""
 
 
-def _topmost(seen: Seen, one: Conclusion) -> Weight:
+def _topmost(seen: Evidence, one: Conclusion) -> Weight:
     """ "The fastest": it holds if some table, by some figure, has it before all others."""
     name = key_of(one.better or one.worse)
     sides: dict[tuple[int, str], list[tuple[Reported, Reported]]] = {}
@@ -84,16 +84,16 @@ def _topmost(seen: Seen, one: Conclusion) -> Weight:
         return Weight(one, "untold", "the text has no figures that this could rest on", rests_on)
     ratio_, a, b = max(least, key=lambda item: item[0].high)
     if ratio_.high >= 1.0:
-        return Weight(one, "stands", _told(ratio_, a, b), (a, b), ratio_.middle)
+        return Weight(one, "stands", _reason(ratio_, a, b), (a, b), ratio_.middle)
     if one.hedged or ratio_.high > 1 - _LEVEL:
         left = "the sentence is no plain statement" if one.hedged else "the two are level"
-        return Weight(one, "untold", f"{_told(ratio_, a, b)}, and {left}", (a, b))
+        return Weight(one, "untold", f"{_reason(ratio_, a, b)}, and {left}", (a, b))
     return Weight(
-        one, "contradicted", f"{_told(ratio_, a, b)}: another one is ahead", rests_on, ratio_.middle
+        one, "contradicted", f"{_reason(ratio_, a, b)}: another one is ahead", rests_on, ratio_.middle
     )
 
 
-def _weigh(seen: Seen, one: Conclusion) -> Weight:
+def _weigh(seen: Evidence, one: Conclusion) -> Weight:
     pairs = _pairs(seen, one)
     found = [(ratio_, a, b) for a, b in pairs for ratio_ in _ratios(a, b, one)]
     rests_on = tuple({result.line: result for a, b in pairs for result in (a, b)}.values())
@@ -104,7 +104,7 @@ def _weigh(seen: Seen, one: Conclusion) -> Weight:
     held = [each for each in found if _holds(one, each[0])]
     # Throughput speaks where it agrees: it is what a closed loop can tell.
     ratio_, a, b = held[0] if held else max(found, key=lambda each: each[0].middle)
-    told = _told(ratio_, a, b)
+    told = _reason(ratio_, a, b)
     if held:
         return Weight(one, "stands", told, rests_on, ratio_.middle)
     if one.hedged:
@@ -112,7 +112,7 @@ def _weigh(seen: Seen, one: Conclusion) -> Weight:
     return Weight(one, "contradicted", _against(one, ratio_, told), rests_on, ratio_.middle)
 
 
-def _pairs(seen: Seen, one: Conclusion) -> list[tuple[Reported, Reported]]:
+def _pairs(seen: Evidence, one: Conclusion) -> list[tuple[Reported, Reported]]:
     """Results of the better and of the worse that stand side by side."""
     better, worse = key_of(one.better), key_of(one.worse)
     if better == worse or not distinct(one.better, one.worse):
@@ -149,7 +149,7 @@ def _holds(one: Conclusion, ratio_: Interval) -> bool:
     return any(reading.agrees.meets(ratio_) for reading in one.readings)
 
 
-def _told(ratio_: Interval, a: Reported, b: Reported) -> str:
+def _reason(ratio_: Interval, a: Reported, b: Reported) -> str:
     one, other = a.figures.get("rate"), b.figures.get("rate")
     if one is not None and other is not None and ratio_ == one.value / other.value:
         rates = (
@@ -164,4 +164,4 @@ def _told(ratio_: Interval, a: Reported, b: Reported) -> str:
 def _against(one: Conclusion, best: Interval, told: str) -> str:
     if not one.readings or best.high < 1:
         return f"{told}: the other order"
-    return f"{told}, not {' or '.join(f'{reading.said:.3g}' for reading in one.readings)}"
+    return f"{told}, not {' or '.join(f'{reading.claimed:.3g}' for reading in one.readings)}"

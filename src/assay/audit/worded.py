@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import Block, Document
+from assay.audit.document import TextBlock, TextDocument
 from assay.audit.facts import Facts, known_tools
 from assay.audit.interval import exactly
-from assay.audit.reported import Command, Figure
+from assay.audit.reported import Figure, ReportedCommand
 from assay.audit.tools import BY_NAME
 from assay.audit.units import time_in
 
@@ -34,7 +34,7 @@ _LISTED = re.compile(r"\d[\s,]{0,2}(?:s|or|and|,|-|–|/|to)\s?$", re.IGNORECASE
 _OTHER = re.compile(r"warm|sleep|wait|pause|cool|between|rest", re.IGNORECASE)
 
 
-def worded(document: Document, told: Facts) -> Command | None:
+def worded(document: TextDocument, told: Facts) -> ReportedCommand | None:
     """The one load that the text names in words for its one tool; None where it names several, or none."""
     tools = known_tools(told)
     if len(tools) != 1:
@@ -51,12 +51,14 @@ def worded(document: Document, told: Facts) -> Command | None:
     first = next(iter(only.values()))
     tool = BY_NAME.get(next(iter(tools)))
     closed = tool is None or tool.closed is not False
-    return Command(tool=next(iter(tools)), line=first.line, quote=first.quote, figures=only, closed=closed)
+    return ReportedCommand(
+        tool=next(iter(tools)), line=first.line, quote=first.quote, figures=only, closed=closed
+    )
 
 
-def _texts(document: Document) -> Iterator[tuple[int, str]]:
+def _texts(document: TextDocument) -> Iterator[tuple[int, str]]:
     for part in document.parts:
-        if isinstance(part, Block):
+        if isinstance(part, TextBlock):
             if part.kind != "code":
                 yield from ((line.number, line.text) for line in part.lines)
         else:

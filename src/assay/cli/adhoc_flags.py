@@ -13,7 +13,7 @@ from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.model.design import Rival, RivalsDesign, Terms
+    from assay.model.design import Candidate, CandidatesDesign, Terms
     from assay.model.plan import LoadPlan
 
 DEFAULT_URL = "http://127.0.0.1:{port}/"
@@ -53,7 +53,7 @@ def add_to(
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
 
 
-def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> LoadPlan:
+def plan_from(args: argparse.Namespace, candidates: Sequence[Candidate], url: str) -> LoadPlan:
     """What the flags ask of each of them, at `url` of those to start. InputError where they exclude each
     other."""
     import msgspec
@@ -64,14 +64,14 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     from assay.model.plan import Closed, StopAfter
     from assay.plan.words.case import cores_for
 
-    urls = [rival.url or url for rival in rivals]
+    urls = [candidate.url or url for candidate in candidates]
     behind_tls = next((one for one in urls if one.lower().startswith("https:")), None)
     stated = argparse.Namespace(
         **{**vars(args), "url": "https://127.0.0.1/" if behind_tls else "http://127.0.0.1/"}
     )
     plan = credentials.hidden_plan(load_flags.plan_from(stated))
     assert isinstance(plan.load, Closed)  # no flag for a rate is offered
-    threads = args.threads if "threads" in args else cores_for(rivals).client_cores
+    threads = args.threads if "threads" in args else cores_for(candidates).client_cores
     threads = min(threads, plan.load.connections)
     plan = msgspec.structs.replace(plan, threads=threads, stop=StopAfter(ns=args.measure_ns))
     with plan_words.typed(plan, args):
@@ -94,7 +94,7 @@ def seed_from(args: argparse.Namespace) -> int:
     return args.seed if "seed" in args else secrets.randbelow(2**31)
 
 
-def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
+def carry_out(name: str, design: CandidatesDesign, args: argparse.Namespace) -> int:
     """Run it, show what came of it, and write what was asked for."""
     from assay.cli import plan_words
     from assay.core.settings import Settings
@@ -103,20 +103,20 @@ def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
 
     settings = Settings.resolve(results=args.results)
     report_outputs.attempt(args, settings.results)
-    resolved = resolve(name, design, cores_for(design.rivals))
+    resolved = resolve(name, design, cores_for(design.candidates))
     show = one_run.shown(
         as_json=args.json,
         write=lambda run: report_outputs.write_all(run, None, args),
         silent=report_outputs.takes_standard_output(args),
     )
     with machine_lock(settings), ray_flags.somewhere(args, resolved, settings) as (resolved, where):
-        preflight.look(args)
+        preflight.wait_until_quiet(args)
         with plan_words.typed(resolved.cases[0].plan, args):
             return one_run.begin(resolved, settings, show, where=where).code
 
 
-def at_address(rival: Rival) -> Rival:
-    """The rival with the address of its URL, which is looked up only here; one to start stays as it is.
+def at_address(candidate: Candidate) -> Candidate:
+    """The candidate with the address of its URL, which is looked up only here; one to start stays as it is.
 
     Other people's machines are not loaded for half an hour on a word: InputError for one of theirs.
     """
@@ -125,14 +125,14 @@ def at_address(rival: Rival) -> Rival:
     from assay.cli import address
     from assay.engine import target_policy
 
-    if not rival.url:
-        return rival
-    found = address.resolve(rival.url)
+    if not candidate.url:
+        return candidate
+    found = address.resolve(candidate.url)
     outside = target_policy.outsiders(endpoint.ip for endpoint in found)
     if outside:
-        said = f"{rival.url} is {outside[0]}, neither loopback nor private"
+        said = f"{candidate.url} is {outside[0]}, neither loopback nor private"
         raise InputError(said, "compare and search on machines of your own; `assay load` asks")
-    return msgspec.structs.replace(rival, address=target_policy.first_that_answers(found).ip)
+    return msgspec.structs.replace(candidate, address=target_policy.first_that_answers(found).ip)
 
 
 def share(word: str) -> float:

@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
                         help="lowest rate [a 200th of the highest]")  # fmt: skip
     search.add_argument("--to", dest="highest", type=words.rate_per_s, metavar="RATE",
                         help="highest rate [a little above what a closed loop gets]")  # fmt: skip
-    search.add_argument("--within", type=adhoc_flags.share, default=0.05, metavar="SHARE",
+    search.add_argument("--resolution", type=adhoc_flags.share, default=0.05, metavar="SHARE",
                         help="end when the capacity is known to this share, 95 %% sure [5%%]")  # fmt: skip
     search.add_argument("--budget", type=words.time_ns, default=240_000_000_000, metavar="TIME",
                         help="end, settled or not, after so much load (warm-ups included) [4m]")  # fmt: skip
@@ -63,22 +63,22 @@ def run(args: argparse.Namespace) -> int:
 def _search(args: argparse.Namespace) -> SearchDesign:
     """Everything settled; InputError where that cannot be a search."""
     from assay.core import credentials
-    from assay.model.design import Bounds, Rival, WarmUp
+    from assay.model.design import Bounds, Candidate, WarmUp
     from assay.plan.words import drafts
 
     if not args.url and not args.command:
         raise InputError("no server was named", "give a URL, or --command")
     url = credentials.hidden_url(full_url(args.url) if args.url else adhoc_flags.DEFAULT_URL)
     command = credentials.hidden(args.command)
-    given = Rival(
+    given = Candidate(
         name=args.name or " ".join(command.split()) or url,
         command=command,
         url="" if args.command else url,
     )
     credentials.check_names([given.name])
-    rival = adhoc_flags.at_address(given)
+    candidate = adhoc_flags.at_address(given)
     started_at = url if args.command else adhoc_flags.DEFAULT_URL
-    plan = adhoc_flags.plan_from(args, (rival,), started_at)
+    plan = adhoc_flags.plan_from(args, (candidate,), started_at)
     terms = adhoc_flags.terms_from(args, started_at)
     if args.lowest and args.highest and args.lowest >= args.highest:
         raise InputError(f"--from {args.lowest:g} is not below --to {args.highest:g}", "give a lower --from")
@@ -86,10 +86,10 @@ def _search(args: argparse.Namespace) -> SearchDesign:
         objective=args.slo.text,
         lowest_per_s=args.lowest or 0.0,
         highest_per_s=args.highest or 0.0,
-        resolution=args.within,
+        resolution=args.resolution,
     )
     return drafts.search(
-        rival,
+        candidate,
         terms,
         plan,
         WarmUp(min_ns=args.warm_up_ns, max_ns=args.warm_up_ns),

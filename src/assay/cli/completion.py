@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 @dataclass(frozen=True)
-class _Flag:
+class _ShellFlag:
     """A flag as a shell sees it; `takes` a word or none, perhaps one of `choices`."""
 
     names: tuple[str, ...]
@@ -41,23 +41,23 @@ class _Flag:
 
 
 @dataclass(frozen=True)
-class _Words:
+class _VerbWords:
     """A verb, its flags, and what the words without a flag are ("" for nothing that is known)."""
 
     name: str
     purpose: str
-    flags: tuple[_Flag, ...] = ()
+    flags: tuple[_ShellFlag, ...] = ()
     positional: str = ""
     choices: tuple[str, ...] = ()
 
 
-def _words_of(verb: verbs.Verb) -> _Words:
+def _words_of(verb: verbs.Verb) -> _VerbWords:
     """A drop-in has its tool's own flags, which its tool's own completion knows."""
     if not verb.has_parser:
-        return _Words(verb.name, verb.purpose)
+        return _VerbWords(verb.name, verb.purpose)
     actions = verb.parser().actions
     flags = tuple(
-        _Flag(
+        _ShellFlag(
             names=tuple(action.option_strings),
             help=((action.help or "") % {}).replace("\n", " "),
             takes=action.nargs != 0,
@@ -68,7 +68,7 @@ def _words_of(verb: verbs.Verb) -> _Words:
     )
     first = next((action for action in actions if not action.option_strings), None)
     metavar = str(first.metavar) if first else ""
-    return _Words(verb.name, verb.purpose, flags, metavar, _choices(first) if first else ())
+    return _VerbWords(verb.name, verb.purpose, flags, metavar, _choices(first) if first else ())
 
 
 def _choices(action: argparse.Action) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ _NAMES = {
 _NAMES["BASE"] = _NAMES["NEW"] = _NAMES["RUN"]
 
 
-def _bash(listed: tuple[_Words, ...]) -> str:
+def _bash(listed: tuple[_VerbWords, ...]) -> str:
     cases = []
     for verb in listed:
         flags = " ".join(name for flag in verb.flags for name in flag.names)
@@ -99,7 +99,7 @@ def _bash(listed: tuple[_Words, ...]) -> str:
     return _BASH.format(verbs=" ".join(verb.name for verb in listed), cases="\n".join(cases))
 
 
-def _listing(verb: _Words) -> str:
+def _listing(verb: _VerbWords) -> str:
     return _NAMES.get(verb.positional, "")
 
 
@@ -121,12 +121,12 @@ _assay() {{
 complete -o default -F _assay assay"""
 
 
-def _zsh(listed: tuple[_Words, ...]) -> str:
+def _zsh(listed: tuple[_VerbWords, ...]) -> str:
     described = "\n".join(f"    {_quoted(f'{verb.name}:{verb.purpose}')}" for verb in listed)
     return _ZSH.format(verbs=described, cases="\n".join(map(_zsh_case, listed)))
 
 
-def _zsh_case(verb: _Words) -> str:
+def _zsh_case(verb: _VerbWords) -> str:
     specs = [_zsh_flag(flag) for flag in verb.flags]
     if verb.choices:
         specs.append(f"'*:{verb.positional.lower()}:({' '.join(verb.choices)})'")
@@ -138,7 +138,7 @@ def _zsh_case(verb: _Words) -> str:
     return f"    {verb.name})\n      _arguments {' '.join(specs)} ;;"
 
 
-def _zsh_flag(flag: _Flag) -> str:
+def _zsh_flag(flag: _ShellFlag) -> str:
     said = flag.help.translate({ord(sign): f"\\{sign}" for sign in "[]:\\"})
     value = f":value:({' '.join(flag.choices)})" if flag.choices else ":value:_files" if flag.takes else ""
     names = "{" + ",".join(flag.names) + "}" if len(flag.names) > 1 else flag.names[0]
@@ -163,7 +163,7 @@ else
 fi"""
 
 
-def _fish(listed: tuple[_Words, ...]) -> str:
+def _fish(listed: tuple[_VerbWords, ...]) -> str:
     lines = ["# fish completion for assay; `assay completion fish` prints it"]
     for verb in listed:
         first = f"complete -c assay -n __fish_use_subcommand -f -a {verb.name}"

@@ -25,7 +25,7 @@ from assay.core.credentials import hidden_by_name
 from assay.core.errors import InputError, reason_of
 from assay.core.format import safe
 from assay.core.settings import Settings
-from assay.model.design import AnyDesign, Commands, RivalsDesign, StudyDesign
+from assay.model.design import AnyDesign, CandidatesDesign, Commands, StudyDesign
 from assay.model.run import Header
 from assay.plan.resolved import ResolvedRun
 from assay.servers.build import content_hash
@@ -53,7 +53,7 @@ class _Wanted:
     digest: str
 
     @property
-    def told(self) -> str:
+    def in_one_line(self) -> str:
         """In one line, with all that would run: for the screen of who is asked."""
         return safe(f"{self.name}: {'; '.join(self.commands)} ({self.file})", longest=10_000)
 
@@ -106,7 +106,7 @@ def _ask(new: Sequence[_Wanted]) -> None:
     if console.can_ask():
         console.note("these commands are not Assay's own, and would run as you:")
         for one in new:
-            console.note(f"  {one.told}")
+            console.note(f"  {one.in_one_line}")
         if not console.confirm("run them?", FLAG):
             raise InputError("nothing was run")
         return
@@ -169,14 +169,14 @@ def _of_service(service: ServiceSpec, settings: Settings, *, ours: bool) -> Iter
 
 def _of_record(run_id: str, design: AnyDesign) -> Iterator[_Wanted]:
     """The commands that a record keeps: a study's stand in its file, a load has none."""
-    if not isinstance(design, RivalsDesign):
+    if not isinstance(design, CandidatesDesign):
         return
-    commands = [f"run `{rival.command}`" for rival in design.rivals if rival.command]
+    commands = [f"run `{candidate.command}`" for candidate in design.candidates if candidate.command]
     around = {name: getattr(design.commands, name) for name in Commands.__struct_fields__}
     commands += [f"{name} `{command}`" for name, command in around.items() if command]
     if commands:
         folder = design.terms.folder if design.terms else ""
-        digest = _digest("record", run_id, folder, design.rivals, design.commands)
+        digest = _digest("record", run_id, folder, design.candidates, design.commands)
         yield _Wanted(run_id, tuple(commands), f"its record, in {folder}", digest)
 
 

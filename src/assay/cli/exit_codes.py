@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE
-from assay.model.design import ContestDesign, LoadDesign, SearchDesign
+from assay.model.design import ComparisonDesign, LoadDesign, SearchDesign
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding
 from assay.model.run import Run
@@ -24,7 +24,7 @@ def of(run: Run) -> int:
     if not failing(run):
         return EXIT_OK
     design = run.header.design
-    gated = isinstance(design, ContestDesign) and design.slower_allowed is not None
+    gated = isinstance(design, ComparisonDesign) and design.slower_allowed is not None
     return EXIT_WORSE if gated and _gate(run).outcome == "broken" else EXIT_WITHHELD
 
 
@@ -37,18 +37,20 @@ def failing(run: Run) -> dict[str, str]:
     """The cases for whose sake the exit code is not 0, and why: what was asked for of them does not stand,
     breaks a limit, or leaves open what was to be settled.
 
-    Of a study and a contest these are throughputs of candidates: times that a full generator has spoilt are
-    not shown, and fail nothing.
+    Of a study and a comparison these are throughputs of candidates: times that a full generator has spoilt
+    are not shown, and fail nothing.
     """
     match run.header.design:
         case SearchDesign():
-            return {} if _found(run) else dict.fromkeys(_first(run), "no capacity was found that stands")
+            return (
+                {} if _has_capacity(run) else dict.fromkeys(_first(run), "no capacity was found that stands")
+            )
         case LoadDesign():
             stands = of_load(run.judgement.findings if run.judgement else ()) == EXIT_OK
             return {} if stands else dict.fromkeys(_first(run), "figures are withheld")
-        case ContestDesign(slower_allowed=None):
+        case ComparisonDesign(slower_allowed=None):
             return _unsettled(run) | _no_results(run)
-        case ContestDesign():
+        case ComparisonDesign():
             return _gated(run)
         case _ if any(True for _ in _asked(run)):
             return _no_results(run)
@@ -80,7 +82,7 @@ def _no_results(run: Run) -> dict[str, str]:
 
 
 def _unsettled(run: Run) -> dict[str, str]:
-    """The rivals whose difference from the best is an open question."""
+    """The candidates whose difference from the best is an open question."""
     from assay.verdict.answer import answer
 
     found = answer(run)
@@ -93,12 +95,12 @@ def _unsettled(run: Run) -> dict[str, str]:
 
 
 def _gated(run: Run) -> dict[str, str]:
-    """The rival that is slower than its limit allows, or to which the limit cannot be held."""
+    """The candidate that is slower than its limit allows, or to which the limit cannot be held."""
     gate = _gate(run)
     if gate.outcome == "broken":
         return {gate.head.id: "it is slower than its limit allows"}
     design = run.header.design
-    if gate.outcome == "could not tell" and isinstance(design, ContestDesign) and design.unsure_fails:
+    if gate.outcome == "could not tell" and isinstance(design, ComparisonDesign) and design.unsure_fails:
         return {gate.head.id: "whether it is slower than its limit allows cannot be told"}
     if gate.outcome not in ("withheld", "not measured"):
         return {}
@@ -114,7 +116,7 @@ def _gate(run: Run) -> Gate:
     return gate
 
 
-def _found(run: Run) -> bool:
+def _has_capacity(run: Run) -> bool:
     """Whether a capacity, or a bound from below, was found and stands."""
     from assay import verdict
     from assay.verdict.search import answer_of

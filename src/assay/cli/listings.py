@@ -50,7 +50,11 @@ def _needs(needs: Sequence[Need]) -> Table:
     for need in needs:
         name = need.name
         for one in need.checked:
-            told = one.install or fmt.safe(one.problem, 200) if one.problem else _found(one.version, one.line)
+            told = (
+                one.install or fmt.safe(one.problem, 200)
+                if one.problem
+                else _version_cell(one.version, one.line)
+            )
             table.add_row(_YES if one.fulfilled else _NO, name, one.requirement.name, told)
             name = ""
         if need.built is not None:
@@ -59,14 +63,14 @@ def _needs(needs: Sequence[Need]) -> Table:
     return table
 
 
-def _found(version: str, line: str) -> str:
+def _version_cell(version: str, line: str) -> str:
     return version or fmt.safe(line, 100) or "there"
 
 
 def _machine(machine: Sequence[Fitness]) -> Table:
     table = _table("", "property", "seen", "what to do")
     for one in machine:
-        table.add_row(_YES if one.fit else _NO, one.name, one.seen, "" if one.fit else one.remedy)
+        table.add_row(_YES if one.fit else _NO, one.name, one.state, "" if one.fit else one.remedy)
     return table
 
 

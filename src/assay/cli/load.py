@@ -96,7 +96,7 @@ def _from_here(plan: LoadPlan, args: argparse.Namespace) -> int:
     interrupted = not _watch(running, plan, quiet=args.quiet)
     signals.ending()
     here = target_policy.is_this_machine(target_policy.first_hops(plan))
-    loaded = Loaded(plan, running.result(), host=host.seen(), same_machine=here)
+    loaded = Loaded(plan, running.result(), host=host.observed(), same_machine=here)
     return _report(loaded, args, interrupted=interrupted)
 
 
@@ -105,8 +105,8 @@ def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
     from assay.cluster import session
 
     threads = getattr(args, "threads", None)  # the plan's own are those of this machine unless it is given
-    with session.fleet(args.ray, args.generators, plan, threads) as (fleet, plan):
-        running = fleet.start(plan)
+    with session.generators(args.ray, args.generators, plan, threads) as (generators, plan):
+        running = generators.start(plan)
         interrupted = not _watch(running, plan, quiet=args.quiet)
         signals.ending()
         loaded = Loaded(plan, running.result(), generators=running.generators(), same_machine=False)

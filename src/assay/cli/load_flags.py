@@ -25,7 +25,7 @@ from assay.cli.load_table import (
     DEFAULT_STATUSES,
     GROUPS,
     TLS,
-    Flag,
+    LoadFlag,
 )
 from assay.cli.parser import Parser
 from assay.core import urls
@@ -55,7 +55,7 @@ def add_some(parser: Parser, dests: Collection[str]) -> None:
                 _add(group, flag)
 
 
-def _add(group: argparse._ArgumentGroup, flag: Flag) -> None:
+def _add(group: argparse._ArgumentGroup, flag: LoadFlag) -> None:
     settings: Tree = {"dest": flag.dest, "help": flag.help, "default": argparse.SUPPRESS}
     if flag.parse is None:
         group.add_argument(*flag.names, action="store_const", const=flag.switch, **settings)
@@ -229,7 +229,7 @@ def _unix_socket(path: Path) -> str:
     return f"unix:{path.absolute()}"
 
 
-def _tls(tls: Tree, url: str, given: list[Flag]) -> Tree:
+def _tls(tls: Tree, url: str, given: list[LoadFlag]) -> Tree:
     if given and not url.lower().startswith("https://"):
         raise InputError(f"{given[0].names[-1]} belongs to an https URL", "write https://… or leave it out")
     least, most = tls.pop("least", "1.2"), tls.pop("most", "1.3")
@@ -306,8 +306,8 @@ def _check_connections(tree: Tree) -> None:
 
 def _http(http: Tree, tree: Tree) -> Tree:
     """Which HTTP is spoken. A server that does not speak the one that was asked for ends the load."""
-    _exclude(http, {"two": "--http2", "three": "--http3", "said": "--http"})
-    chosen = http.get("two") or http.get("three") or http.get("said", "1")
+    _exclude(http, {"two": "--http2", "three": "--http3", "version": "--http"})
+    chosen = http.get("two") or http.get("three") or http.get("version", "1")
     if chosen == "1" and "streams" in tree:
         raise InputError("--streams belongs to HTTP/2 and HTTP/3", "add --http2, --http3 or --http auto")
     if chosen == "1":

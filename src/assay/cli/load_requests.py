@@ -55,7 +55,7 @@ class RequestLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass
-class Found:
+class RequestFile:
     """The requests of a file, as the plan wants them, whether they are weighted, and the line of each."""
 
     requests: list[Tree]
@@ -71,11 +71,11 @@ class Found:
         return "sequential" if asked == "sequential" else "random"
 
 
-def read(path: str, common: Tree, *, templated: bool, url: str = "") -> Found:
+def read(path: str, common: Tree, *, templated: bool, url: str = "") -> RequestFile:
     """Read the file ("-": standard input); InputError names the line. `common` is what the flags say of every
     request, `url` the server's, which URLs of the file have to be of."""
     decoder = msgspec.json.Decoder(RequestLine)
-    found = Found([], weighted=False, lines=[])
+    found = RequestFile([], weighted=False, lines=[])
     for number, text in enumerate(_lines(path), 1):
         text = text.strip()
         if not text or text.startswith(b"#"):

@@ -22,7 +22,7 @@ _NAME = "load"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Observed:
     """Who looked at a load, and from where: this machine, or several generators on their own."""
 
     same_machine: bool
@@ -31,7 +31,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class Loaded(_Seen):
+class Loaded(_Observed):
     """A load that is over: what was asked for and what was measured."""
 
     plan: LoadPlan

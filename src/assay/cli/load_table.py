@@ -20,7 +20,7 @@ DEFAULT_STATUSES = "2xx,3xx"
 
 
 @dataclass(frozen=True)
-class Flag:
+class LoadFlag:
     """`names` of the flag, the place `into` the tree (dotted), how its word is read, its help.
 
     `parse` None makes a switch, whose presence sets `switch`.
@@ -41,118 +41,120 @@ class Flag:
 
 
 HOW_MUCH = (
-    Flag(("-c", "--connections"), "load.connections", words.whole, "N",
+    LoadFlag(("-c", "--connections"), "load.connections", words.whole, "N",
          f"connections kept busy [{DEFAULT_CONNECTIONS}, or fewer where --count needs fewer]; "
          "with --rate, at most so many"),
-    Flag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]"),
-    Flag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead"),
-    Flag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
-    Flag(("--cpus",), "cpus", words.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
-    Flag(("--warm-up",), "warmup_max_ns", words.time_ns, "TIME", "load for so long before measuring [0s]"),
-    Flag(("--think-time",), "load.think_time_ns", words.time_ns, "TIME",
+    LoadFlag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]"),
+    LoadFlag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead"),
+    LoadFlag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
+    LoadFlag(("--cpus",), "cpus", words.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
+    LoadFlag(("--warm-up",), "warmup_max_ns", words.time_ns, "TIME",
+         "load for so long before measuring [0s]"),
+    LoadFlag(("--think-time",), "load.think_time_ns", words.time_ns, "TIME",
          "pause of a connection between an answer and its next request [0s]"),
 )  # fmt: skip
 
 AT_A_RATE = (
-    Flag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
+    LoadFlag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
          "open loop: send so many requests a second, whatever the server does: 500, 20k, 6/m"),
-    Flag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
+    LoadFlag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
          "open loop in stages; repeatable: 30s:0..5000, 10s:5000, 5s:0 (a pause)", repeat=True),
-    Flag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
+    LoadFlag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
          "open loop: even or random gaps between requests [constant]"),
-    Flag(("--pacer",), "load.pacer", str, "{spin,sleep}",
+    LoadFlag(("--pacer",), "load.pacer", str, "{spin,sleep}",
          "open loop: punctual and busy, or cheap and up to 1 ms late [spin]"),
 )  # fmt: skip
 
 WHAT = (
-    Flag(("-m", "--method"), "request.method", words.method, "METHOD",
+    LoadFlag(("-m", "--method"), "request.method", words.method, "METHOD",
          "request method [GET; POST with a body]"),
-    Flag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
+    LoadFlag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
          "add a request header; repeatable", repeat=True),
-    Flag(("-b", "--body"), "request.body", str, "TEXT", "request body"),
-    Flag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
-    Flag(("-F", "--form"), "request.form", load_words.form_part, "NAME=TEXT|NAME=@PATH",
+    LoadFlag(("-b", "--body"), "request.body", str, "TEXT", "request body"),
+    LoadFlag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
+    LoadFlag(("-F", "--form"), "request.form", load_words.form_part, "NAME=TEXT|NAME=@PATH",
          "field of a multipart form; repeatable; after a PATH ;type=… and ;filename=… may follow",
          repeat=True),
-    Flag(("--chunked",), "request.chunk_bytes", words.whole, "BYTES",
+    LoadFlag(("--chunked",), "request.chunk_bytes", words.whole, "BYTES",
          "stream the body in chunks of so many bytes, without a Content-Length"),
-    Flag(("-u", "--user"), "sent.basic", load_words.basic, "NAME:PASSWORD", "basic authorisation"),
-    Flag(("--bearer",), "sent.bearer", load_words.bearer, "TOKEN", "bearer authorisation"),
-    Flag(("--accept-encoding",), "sent.accept_encoding", load_words.header_value, "CODINGS",
+    LoadFlag(("-u", "--user"), "sent.basic", load_words.basic, "NAME:PASSWORD", "basic authorisation"),
+    LoadFlag(("--bearer",), "sent.bearer", load_words.bearer, "TOKEN", "bearer authorisation"),
+    LoadFlag(("--accept-encoding",), "sent.accept_encoding", load_words.header_value, "CODINGS",
          "ask for a coded body: gzip, br, …"),
-    Flag(("--template",), "request.templated", None, "",
+    LoadFlag(("--template",), "request.templated", None, "",
          "replace {counter}, {random:1-100} and {uuid} in path, headers and body, each time anew"),
-    Flag(("--requests",), "sent.file", load_words.requests_file, "FILE",
+    LoadFlag(("--requests",), "sent.file", load_words.requests_file, "FILE",
          'several requests, a line each: {"path": "/a", "weight": 3, …}, or a path or URL; '
          "- is standard input"),
-    Flag(("--order",), "sent.order", str, "{sequential,weighted,random}",
+    LoadFlag(("--order",), "sent.order", str, "{sequential,weighted,random}",
          "their order: as in the file, each as often in a row as its weight says; drawn by weight; "
          "drawn evenly [weighted where the file has weights, else sequential]"),
-    Flag(("--http1.0",), "http_version", None, "", "speak HTTP/1.0", switch="1.0"),
-    Flag(("--http2",), "http.two", None, "",
+    LoadFlag(("--http1.0",), "http_version", None, "", "speak HTTP/1.0", switch="1.0"),
+    LoadFlag(("--http2",), "http.two", None, "",
          "speak HTTP/2: by ALPN over TLS, without TLS unasked (prior knowledge)", switch="2"),
-    Flag(("--http3",), "http.three", None, "", "speak HTTP/3: over QUIC on UDP, to an https URL", switch="3"),
-    Flag(("--http",), "http.said", str, "{1,2,3,auto}",
+    LoadFlag(("--http3",), "http.three", None, "",
+         "speak HTTP/3: over QUIC on UDP, to an https URL", switch="3"),
+    LoadFlag(("--http",), "http.version", str, "{1,2,3,auto}",
          "HTTP/1.1, HTTP/2, HTTP/3, or which of the first two a server behind TLS picks [1]"),
-    Flag(("--streams",), "streams", words.whole, "N",
+    LoadFlag(("--streams",), "streams", words.whole, "N",
          "HTTP/2 and 3: requests under way at once on each connection [1]"),
-    Flag(("--seed",), "seed", words.natural, "N",
+    LoadFlag(("--seed",), "seed", words.natural, "N",
          "seed of everything random, to repeat a load [drawn; JSON and records name it]"),
 )  # fmt: skip
 
 WHAT_IS_RIGHT = (
-    Flag(("--expect-status",), "expect.status", words.statuses, "CODES",
+    LoadFlag(("--expect-status",), "expect.status", words.statuses, "CODES",
          f"status codes of right answers [{DEFAULT_STATUSES}]; any checks none"),
-    Flag(("--expect-header",), "expect.headers", load_words.expected_header, "'NAME[: REGEX]'",
+    LoadFlag(("--expect-header",), "expect.headers", load_words.expected_header, "'NAME[: REGEX]'",
          "a header that right answers have; repeatable", repeat=True),
-    Flag(("--expect-body",), "expect.equals", str, "TEXT", "the decoded body is exactly TEXT"),
-    Flag(("--expect-match",), "expect.matches", str, "REGEX", "REGEX is found in the decoded body"),
-    Flag(("--expect-length",), "expect.length", words.natural, "BYTES", "the decoded body is so long"),
-    Flag(("--check-every",), "expect.check_every", words.whole, "N",
+    LoadFlag(("--expect-body",), "expect.equals", str, "TEXT", "the decoded body is exactly TEXT"),
+    LoadFlag(("--expect-match",), "expect.matches", str, "REGEX", "REGEX is found in the decoded body"),
+    LoadFlag(("--expect-length",), "expect.length", words.natural, "BYTES", "the decoded body is so long"),
+    LoadFlag(("--check-every",), "expect.check_every", words.whole, "N",
          "check headers and body of every N-th answer only [1]; the status of all"),
 )  # fmt: skip
 
 CONNECTIONS = (
-    Flag(("--timeout",), "timeout_ns", words.time_ns, "TIME", "give a request up after so long [5s]"),
-    Flag(("--no-keep-alive",), "keep_alive", None, "", "a new connection for each request", switch=False),
-    Flag(("--requests-per-connection",), "requests_per_connection", words.whole, "N",
+    LoadFlag(("--timeout",), "timeout_ns", words.time_ns, "TIME", "give a request up after so long [5s]"),
+    LoadFlag(("--no-keep-alive",), "keep_alive", None, "", "a new connection for each request", switch=False),
+    LoadFlag(("--requests-per-connection",), "requests_per_connection", words.whole, "N",
          "reconnect after so many requests"),
-    Flag(("--pipeline",), "pipeline", words.whole, "N", "requests in flight on a connection [1]"),
-    Flag(("--no-resend",), "resend", None, "",
+    LoadFlag(("--pipeline",), "pipeline", words.whole, "N", "requests in flight on a connection [1]"),
+    LoadFlag(("--no-resend",), "resend", None, "",
          "do not send requests again that the server says it did not process: they failed", switch=False),
-    Flag(("--connect-rate",), "connections_per_s", words.rate_per_s, "RATE",
+    LoadFlag(("--connect-rate",), "connections_per_s", words.rate_per_s, "RATE",
          "open the first connections at this rate, not all at once"),
-    Flag(("--cookies",), "cookies", None, "", "keep cookies, for each connection its own"),
-    Flag(("--follow",), "redirects", words.whole, "N",
+    LoadFlag(("--cookies",), "cookies", None, "", "keep cookies, for each connection its own"),
+    LoadFlag(("--follow",), "redirects", words.whole, "N",
          "follow up to N redirects of a request, within the URL's host"),
 )  # fmt: skip
 
 WHERE = (
-    Flag(("--unix-socket",), "route.unix", Path, "PATH", "connect to this socket"),
-    Flag(("--address",), "route.address", load_words.address, "IP[:PORT]",
+    LoadFlag(("--unix-socket",), "route.unix", Path, "PATH", "connect to this socket"),
+    LoadFlag(("--address",), "route.address", load_words.address, "IP[:PORT]",
          "connect here, whatever the URL's host resolves to; repeatable: used in turn", repeat=True),
-    Flag(("--resolve",), "route.resolve", load_words.resolution, "HOST:PORT:IP[,IP…]",
+    LoadFlag(("--resolve",), "route.resolve", load_words.resolution, "HOST:PORT:IP[,IP…]",
          "the addresses of the URL's host, in the manner of curl"),
-    Flag(("-4", "--ipv4"), "route.ipv4", None, "", "use IPv4 addresses of the host only"),
-    Flag(("-6", "--ipv6"), "route.ipv6", None, "", "use IPv6 addresses of the host only"),
-    Flag(("--source",), "source_addresses", load_words.source, "IP",
+    LoadFlag(("-4", "--ipv4"), "route.ipv4", None, "", "use IPv4 addresses of the host only"),
+    LoadFlag(("-6", "--ipv6"), "route.ipv6", None, "", "use IPv6 addresses of the host only"),
+    LoadFlag(("--source",), "source_addresses", load_words.source, "IP",
          "connect from this address; repeatable: used in turn", repeat=True),
-    Flag(("-x", "--proxy"), "proxy", load_words.proxy, "[http://]HOST:PORT",
+    LoadFlag(("-x", "--proxy"), "proxy", load_words.proxy, "[http://]HOST:PORT",
          "go through a proxy, by CONNECT for https"),
 )  # fmt: skip
 
 TLS = (
-    Flag(("--cacert",), "tls.ca_file", words.readable_file, "PATH",
+    LoadFlag(("--cacert",), "tls.ca_file", words.readable_file, "PATH",
          "trust these authorities (PEM) instead of the system's"),
-    Flag(("--cert",), "tls.certificate_file", words.readable_file, "PATH", "client certificate (PEM)"),
-    Flag(("--key",), "tls.key_file", words.readable_file, "PATH", "its key (PEM)"),
-    Flag(("--sni",), "tls.server_name", str, "NAME", "ask for, and check, this name [the URL's host]"),
-    Flag(("--alpn",), "tls.alpn", load_words.alpn, "LIST",
+    LoadFlag(("--cert",), "tls.certificate_file", words.readable_file, "PATH", "client certificate (PEM)"),
+    LoadFlag(("--key",), "tls.key_file", words.readable_file, "PATH", "its key (PEM)"),
+    LoadFlag(("--sni",), "tls.server_name", str, "NAME", "ask for, and check, this name [the URL's host]"),
+    LoadFlag(("--alpn",), "tls.alpn", load_words.alpn, "LIST",
          "HTTP/1: offer these protocols; none offers none [http/1.1]"),
-    Flag(("--tls-min",), "tls.least", str, "{1.2,1.3}", "lowest version [1.2]"),
-    Flag(("--tls-max",), "tls.most", str, "{1.2,1.3}", "highest version [1.3]"),
-    Flag(("-k", "--insecure"), "tls.insecure", None, "", "accept any certificate"),
-    Flag(("--no-resumption",), "tls.resumption", None, "", "a full handshake each time", switch=False),
+    LoadFlag(("--tls-min",), "tls.least", str, "{1.2,1.3}", "lowest version [1.2]"),
+    LoadFlag(("--tls-max",), "tls.most", str, "{1.2,1.3}", "highest version [1.3]"),
+    LoadFlag(("-k", "--insecure"), "tls.insecure", None, "", "accept any certificate"),
+    LoadFlag(("--no-resumption",), "tls.resumption", None, "", "a full handshake each time", switch=False),
 )  # fmt: skip
 
 GROUPS = (

@@ -26,7 +26,7 @@ Show = Callable[["Run", Path], None]
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedRun:
     """A run that has come to its end, and its exit code."""
 
     run: Run
@@ -41,7 +41,7 @@ def begin(
     series: str = "",
     begun: Callable[[str], None] = lambda run_id: None,
     where: Where | None = None,
-) -> Ended:
+) -> EndedRun:
     """Make a new run; `begun` is told its id once its record lies on the disk.
 
     The machine must be held (`machine_lock`).
@@ -68,7 +68,7 @@ def begin(
     )
 
 
-def go_on(resumed: Resumed, settings: Settings, show: Show) -> Ended:
+def go_on(resumed: Resumed, settings: Settings, show: Show) -> EndedRun:
     """Go on with a run that was cut off. InputError where nothing of it is left to do."""
     from assay import runner
     from assay.plan.next import next_trial
@@ -84,7 +84,7 @@ def go_on(resumed: Resumed, settings: Settings, show: Show) -> Ended:
     )
 
 
-def ended(path: Path, show: Show) -> Ended:
+def ended(path: Path, show: Show) -> EndedRun:
     """A run all of whose trials are done, but that was cut off before it was judged and shown."""
     from assay import store
     from assay.verdict import judged
@@ -95,10 +95,12 @@ def ended(path: Path, show: Show) -> Ended:
         if run.judgement is not None and stored.run.judgement is None:
             run_file.append(run.judgement, console.note)
         show(run, run_file.folder)
-    return Ended(run, exit_codes.of(run))
+    return EndedRun(run, exit_codes.of(run))
 
 
-def _watched(call: Callable[[RunView], Run], show: Callable[[Run], None], folders: Sequence[Path]) -> Ended:
+def _watched(
+    call: Callable[[RunView], Run], show: Callable[[Run], None], folders: Sequence[Path]
+) -> EndedRun:
     """Run under the eyes of a view, and show what came of it, also where it was cut short; then say so.
 
     `folders` holds that of the record, as soon as there is one: where signals end even the end, its run is
@@ -120,7 +122,7 @@ def _watched(call: Callable[[RunView], Run], show: Callable[[Run], None], folder
                 raise
             signals.ignore()
             raise Interrupted(store.read(folders[0]).run) from None
-    return Ended(run, exit_codes.of(run))
+    return EndedRun(run, exit_codes.of(run))
 
 
 def _shown_at_end(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> Run:

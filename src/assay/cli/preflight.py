@@ -13,7 +13,7 @@ from assay.core.errors import EnvironmentLacks
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.servers.background_load import Look, Others
+    from assay.servers.background_load import BackgroundLoad, Look
 
 _GLANCE_S = 0.3
 _LOOK_S = 1.0
@@ -29,7 +29,7 @@ def add_to(parser: Parser) -> None:
                         "and refuse to measure on another [measure, and say so]")  # fmt: skip
 
 
-def look(args: argparse.Namespace) -> None:
+def wait_until_quiet(args: argparse.Namespace) -> None:
     """Say that the machine is busy, or wait until it is quiet. EnvironmentLacks where it does not get so.
 
     Of a cluster the nodes would have to be looked at: there the rules speak afterwards.
@@ -37,40 +37,42 @@ def look(args: argparse.Namespace) -> None:
     from assay.servers import background_load
 
     if not args.ray:
-        check(args.wait_quiet, background_load.glance, background_load.look)
+        check(args.wait_quiet, background_load.glance, background_load.measure)
 
 
 def check(wait_ns: int | None, glance: Look, whole_look: Look) -> None:
-    """As `look`, by these ways of looking."""
+    """As `wait_until_quiet`, by these ways of looking."""
     if _is_quiet(glance(_GLANCE_S)):
         return
     seen = whole_look(_LOOK_S)
     if _is_quiet(seen):
         return
     if wait_ns is None:
-        console.note(f"{_said(seen)}: figures will suffer (H2); end them, or wait for quiet: --wait-quiet 5m")
+        console.note(
+            f"{_load_words(seen)}: figures will suffer (H2); end them, or wait for quiet: --wait-quiet 5m"
+        )
         return
-    console.note(f"{_said(seen)}: waiting for quiet")
+    console.note(f"{_load_words(seen)}: waiting for quiet")
     ends = time.monotonic() + wait_ns / 1e9
     quiet = 0
     while quiet < 2:
         if time.monotonic() >= ends:
             raise EnvironmentLacks(
-                f"{_said(seen)}, and it did not get quiet within {wait_ns / 1e9:g} s",
+                f"{_load_words(seen)}, and it did not get quiet within {wait_ns / 1e9:g} s",
                 "end them, wait for longer, or measure without --wait-quiet",
             )
         seen = whole_look(_AGAIN_S)
         quiet = quiet + 1 if _is_quiet(seen) else 0
 
 
-def _is_quiet(seen: Others) -> bool:
+def _is_quiet(seen: BackgroundLoad) -> bool:
     """By the measure of the rule that would speak afterwards."""
     from assay.verdict import RULES
 
-    return seen.cores_busy <= RULES["H2"].defaults["others"]
+    return seen.cores_busy <= RULES["H2"].defaults["background"]
 
 
-def _said(seen: Others) -> str:
+def _load_words(seen: BackgroundLoad) -> str:
     from assay.core import format as fmt
 
     cores = fmt.counted(os.cpu_count() or 1, "core")

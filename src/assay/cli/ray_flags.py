@@ -52,9 +52,9 @@ def somewhere(
             f"--ray: load {far[0]!r} is at a distance, which is made on one machine", "leave --ray out"
         )
     from assay.cluster import session
-    from assay.servers.external import Standing
+    from assay.servers.external import ExternalAddress
 
-    met = [case.ready for case in run.cases if isinstance(case.ready, Standing)]
+    met = [case.ready for case in run.cases if isinstance(case.ready, ExternalAddress)]
     standing = dict.fromkeys((one.host, one.port) for one in met)
     threads = getattr(args, "threads", None)
     with session.whereabouts(args.ray, args.generators, settings, tuple(standing), threads) as (where, split):

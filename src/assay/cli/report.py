@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.cli.parser import Parser
     from assay.core.settings import Settings
     from assay.model.run import Run
-    from assay.report.model.profiles import Pair
+    from assay.report.model.profiles import ProfilePair
 
 
 def configure(parser: Parser) -> None:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> Pair | None:
+def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> ProfilePair | None:
     """The run with the one that `word` names, or with that of the other profile in its series."""
     from assay import store, verdict
     from assay.report.model import profiles

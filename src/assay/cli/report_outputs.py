@@ -15,18 +15,18 @@ from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.model.run import Run
-    from assay.report.model.profiles import Pair
+    from assay.report.model.profiles import ProfilePair
 
 Content = str | bytes
 Files = Iterable[tuple[str, bytes]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class OutputRun:
     """What is written: a run, and its pair with the run under the other profile, if there is one."""
 
     run: Run
-    pair: Pair | None
+    pair: ProfilePair | None
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OneFile:
 
     flag: str
     help: str
-    make: Callable[[Shown], Content]
+    make: Callable[[OutputRun], Content]
 
 
 @dataclass(frozen=True)
@@ -44,48 +44,48 @@ class Folder:
 
     flag: str
     help: str
-    make: Callable[[Shown], Files]
+    make: Callable[[OutputRun], Files]
 
 
-def _html(shown: Shown) -> Content:
+def _html(shown: OutputRun) -> Content:
     from assay.report import html
 
     return html.render(shown.run, shown.pair)
 
 
-def _markdown(shown: Shown) -> Content:
+def _markdown(shown: OutputRun) -> Content:
     from assay.report import markdown, markdown_pair
 
     return markdown_pair.render(shown.pair) if shown.pair else markdown.render(shown.run)
 
 
-def _csv(shown: Shown) -> Content:
+def _csv(shown: OutputRun) -> Content:
     from assay.report.exports import table
 
     return table.as_csv(shown.run)
 
 
-def _parquet(shown: Shown) -> Content:
+def _parquet(shown: OutputRun) -> Content:
     from assay.report.exports import table
 
     return table.as_parquet(shown.run)
 
 
-def _benchstat(shown: Shown) -> Content:
+def _benchstat(shown: OutputRun) -> Content:
     from assay.report.exports import benchmarks
 
     _tell_bounds(shown, "benchstat")
     return benchmarks.benchstat(shown.run)
 
 
-def _bmf(shown: Shown) -> Content:
+def _bmf(shown: OutputRun) -> Content:
     from assay.report.exports import benchmarks
 
     _tell_bounds(shown, "bmf")
     return benchmarks.bmf(shown.run)
 
 
-def _tell_bounds(shown: Shown, flag: str) -> None:
+def _tell_bounds(shown: OutputRun, flag: str) -> None:
     """Who looks for a figure there is told why it is missing."""
     from assay.report.exports import benchmarks
 
@@ -94,28 +94,28 @@ def _tell_bounds(shown: Shown, flag: str) -> None:
         console.note(f"assay: --{flag}: {bounds}")
 
 
-def _junit(shown: Shown) -> Content:
+def _junit(shown: OutputRun) -> Content:
     from assay.cli import exit_codes
     from assay.report.exports import junit
 
     return junit.as_junit(shown.run, exit_codes.failing(shown.run))
 
 
-def _png(shown: Shown) -> Files:
+def _png(shown: OutputRun) -> Files:
     from assay.report.charts import about, charts, to_png
 
     said = about(shown.run)
     return ((f"{chart.name}.png", to_png(chart, said)) for chart in charts(shown.run))
 
 
-def _svg(shown: Shown) -> Files:
+def _svg(shown: OutputRun) -> Files:
     from assay.report.charts import about, charts, to_svg
 
     said = about(shown.run)
     return ((f"{chart.name}.svg", to_svg(chart, said).encode()) for chart in charts(shown.run))
 
 
-def _hgrm(shown: Shown) -> Files:
+def _hgrm(shown: OutputRun) -> Files:
     from assay.report.exports import hgrm
 
     return hgrm.files(shown.run)
@@ -184,11 +184,11 @@ _EXTRAS = {"png": "charts", "parquet": "parquet"}
 """Extras of the distribution that outputs are made with."""
 
 
-def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> None:
+def write_all(run: Run, pair: ProfilePair | None, args: argparse.Namespace) -> None:
     """Write every output that was asked for."""
     from assay.cli.output import OutputFile, write_files
 
-    shown = Shown(run, pair)
+    shown = OutputRun(run, pair)
     asked = [output for output in OUTPUTS if getattr(args, output.flag) is not None]
     for output in asked:
         word = getattr(args, output.flag)

@@ -13,7 +13,7 @@ from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.cli.run_series import Shown
+    from assay.cli.run_series import SeriesView
     from assay.core.settings import Settings
     from assay.model.design import Choices
     from assay.model.series import Series
@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
                      help="open loops too: response times at 25 to 90 %% of capacity")  # fmt: skip
     how.add_argument("--no-control", action="store_true",
                      help="do not measure one server a second time (A/A)")  # fmt: skip
-    how.add_argument("--no-weave", action="store_true",
+    how.add_argument("--sequential", action="store_true",
                      help="trials one after the other instead of servers that take turns")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
     how.add_argument("--secret", action="append", default=[], metavar="VALUE",
@@ -54,7 +54,7 @@ def configure(parser: Parser) -> None:
         ("assay run heroes --profile both", "both, and what the flaws did to the ranking"),
         ("assay run franklin --server quotes/go --blocks 3", "one server, three trials"),
         ("assay run franklin --ray 10.0.0.1:6379", "servers and generators on the machines of a cluster"),
-        ("assay run franklin --no-weave", "each server alone, one trial after the other"),
+        ("assay run franklin --sequential", "each server alone, one trial after the other"),
         ("assay run --all", "every study, with a time estimate first"),
         ("assay run --resume latest", "go on where a run, or a series of runs, was cut off"),
     )
@@ -113,14 +113,14 @@ def _choices(args: argparse.Namespace) -> Choices:
         servers=tuple(args.server),
         control=not args.no_control,
         latency=args.latency,
-        weave=not args.no_weave,
+        interleave=not args.sequential,
     )
 
 
-def _shown(args: argparse.Namespace) -> Shown:
-    from assay.cli.run_series import Shown
+def _shown(args: argparse.Namespace) -> SeriesView:
+    from assay.cli.run_series import SeriesView
 
-    return Shown(as_json=args.json, look=lambda: preflight.look(args), yes=args.yes)
+    return SeriesView(as_json=args.json, check_quiet=lambda: preflight.wait_until_quiet(args), yes=args.yes)
 
 
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
@@ -132,14 +132,14 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
     consent.ask([study], settings, yes=args.yes)
     show = one_run.shown(as_json=args.json)
     with machine_lock(settings), ray_flags.somewhere(args, study, settings) as (study, where):
-        preflight.look(args)
+        preflight.wait_until_quiet(args)
         return one_run.begin(study, settings, show, where=where).code
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
     from assay import store
     from assay.cli import adhoc_flags, consent
-    from assay.model.design import RivalsDesign
+    from assay.model.design import CandidatesDesign
     from assay.runner import machine_lock, resume
 
     series = store.find_series(settings.results, args.resume)
@@ -153,10 +153,10 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
     _learn(args.secret)
     with machine_lock(settings), resume(path, settings) as resumed:
         consent.ask([resumed.resolved], settings, yes=args.yes, record=resumed.run.header)
-        preflight.look(args)
+        preflight.wait_until_quiet(args)
         design = resumed.run.header.design
-        for rival in design.rivals if isinstance(design, RivalsDesign) else ():
-            adhoc_flags.at_address(rival)  # a record may name anybody's machine
+        for candidate in design.candidates if isinstance(design, CandidatesDesign) else ():
+            adhoc_flags.at_address(candidate)  # a record may name anybody's machine
         return one_run.go_on(resumed, settings, one_run.shown(as_json=args.json)).code
 
 
@@ -182,7 +182,17 @@ def _unfinished(settings: Settings, series_id: str) -> Series | None:
 
 def _refuse_with_resume(args: argparse.Namespace) -> None:
     """A resumed run is the run that it was: nothing of it can be chosen again."""
-    chosen = ("study", "all", "profile", "quick", "blocks", "server", "latency", "no_control", "no_weave")
+    chosen = (
+        "study",
+        "all",
+        "profile",
+        "quick",
+        "blocks",
+        "server",
+        "latency",
+        "no_control",
+        "sequential",
+    )
     given = [name for name in chosen if getattr(args, name)]
     if args.seed is not None:
         given.append("seed")

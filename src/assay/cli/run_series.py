@@ -44,17 +44,17 @@ class _Coming:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """How the runs are shown, and a `look` at the machine, once it is known that something can be run; `yes`
-    says that their commands may be run."""
+class SeriesView:
+    """How the runs are shown, and `check_quiet` of the machine, once it is known that something can be run;
+    `yes` says that their commands may be run."""
 
     as_json: bool
-    look: Callable[[], None]
+    check_quiet: Callable[[], None]
     yes: bool = False
 
 
 def start(
-    names: Sequence[str], profiles: Sequence[str], choices: Choices, settings: Settings, shown: Shown
+    names: Sequence[str], profiles: Sequence[str], choices: Choices, settings: Settings, shown: SeriesView
 ) -> int:
     """Run each study under each profile, the rest as `choices` say. InputError where none can be run.
 
@@ -88,7 +88,7 @@ def parts_of(names: Sequence[str], profiles: Sequence[str], settings: Settings) 
         yield from (SeriesPart(study=name, profile=profile) for name in names if profile in there[name])
 
 
-def go_on(series: Series, settings: Settings, shown: Shown) -> int:
+def go_on(series: Series, settings: Settings, shown: SeriesView) -> int:
     """Run what is still to come of a series that was cut off."""
     if all(part.state in ("ended", "failed") for part in series.parts):
         last = next((part.run for part in reversed(series.parts) if part.run), "latest")
@@ -107,11 +107,11 @@ def _missing(studies: Iterable[ResolvedRun]) -> Set[Requirement]:
 class _Runs:
     """A series under way. Its file is written anew at each step, so that it can always be gone on with."""
 
-    def __init__(self, series: Series, settings: Settings, shown: Shown) -> None:
+    def __init__(self, series: Series, settings: Settings, shown: SeriesView) -> None:
         self._series = series
         self._settings = settings
         self._as_json = shown.as_json
-        self._look = shown.look
+        self._look = shown.check_quiet
         self._yes = shown.yes
         self._show = one_run.shown(as_json=shown.as_json)
         self._code = EXIT_OK
@@ -178,7 +178,7 @@ class _Runs:
         self._code = max(self._code, ended.code)
         self._side_by_side(ended.run)
 
-    def _run_part(self, place: int, one: _Coming) -> one_run.Ended:
+    def _run_part(self, place: int, one: _Coming) -> one_run.EndedRun:
         from assay.cli import consent
         from assay.runner import resume
 

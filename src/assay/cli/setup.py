@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     consent.ask(studies, settings, yes=args.yes, servers=servers)
     if not args.no_install:
         _install(specs, settings)
-    ready = prepare_all(specs, settings, split_cores().server_cores, _Lines())
+    ready = prepare_all(specs, settings, split_cores().server_cores, _EventLines())
     return _tell(ready)
 
 
@@ -126,7 +126,7 @@ def _tell(ready: Sequence[Ready]) -> int:
     return EXIT_WITHHELD if broken else EXIT_OK
 
 
-class _Lines(Silent):
+class _EventLines(Silent):
     """A line for each thing that happens: builds take from seconds to minutes, several at a time."""
 
     def server_preparing(self, server: str, step: str) -> None:

@@ -12,7 +12,7 @@ from assay.core.errors import AssayError, InputError
 
 if TYPE_CHECKING:
     from assay.model.run import Run
-    from assay.report.model.profiles import Pair
+    from assay.report.model.profiles import ProfilePair
 
 
 def read(path: Path) -> Run:
@@ -28,7 +28,7 @@ def read(path: Path) -> Run:
     return stored.run
 
 
-def pair_in_series(run: Run, results: Path) -> Pair | None:
+def pair_in_series(run: Run, results: Path) -> ProfilePair | None:
     """The run with that of the other profile in its series, if there is one.
 
     Where that, or the series, cannot be read, it is told, and the run stands alone.

@@ -11,48 +11,48 @@ from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.model.design import ContestDesign
+    from assay.model.design import ComparisonDesign
     from assay.plan.words.candidates import Scan
 
 
 def configure(parser: Parser) -> None:
     """Add the flags."""
-    parser.add_argument("rivals", nargs="*", metavar="COMMAND|URL",
+    parser.add_argument("candidates", nargs="*", metavar="COMMAND|URL",
                         help="a shell command that serves on {port} or $PORT, or a URL")  # fmt: skip
     parser.add_argument("--url", default=adhoc_flags.DEFAULT_URL, metavar="URL",
                         help="where a started server is asked [http://127.0.0.1:{port}/]")  # fmt: skip
     parser.add_argument("--name", action="append", default=[], metavar="NAME",
-                        help="what a rival is called, in their order; repeatable")  # fmt: skip
+                        help="what a candidate is called, in their order; repeatable")  # fmt: skip
     parser.add_argument("--scan", action="append", default=[], type=_scan, metavar="NAME=V1,V2…",
-                        help="one rival for each value of {NAME} in a command: workers=1,2,4 or "
+                        help="one candidate for each value of {NAME} in a command: workers=1,2,4 or "
                         "workers=1..4; repeatable")  # fmt: skip
     until = parser.add_argument_group("until when")
     until.add_argument("--budget", type=words.time_ns, metavar="TIME",
                        help="end, settled or not, after so much load, warm-ups included [90s, or "
                        "what the four blocks may take that settle anything]")  # fmt: skip
-    until.add_argument("--within", type=adhoc_flags.share, default=0.02, metavar="SHARE",
+    until.add_argument("--margin", type=adhoc_flags.share, default=0.02, metavar="SHARE",
                        help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
     until.add_argument("--no-control", dest="control", action="store_false",
-                       help="leave out the A/A control (the first rival once more in each block: a third "
-                       "of the load of two rivals)")  # fmt: skip
-    until.add_argument("--unlike", action="store_true", help="compare rivals whose answers differ, too")
+                       help="leave out the A/A control (the first candidate once more in each block: a third "
+                       "of the load of two candidates)")  # fmt: skip
+    until.add_argument("--unlike", action="store_true", help="compare candidates whose answers differ, too")
     _gate_flags(parser)
     turns = parser.add_argument_group("turns")
     turns.add_argument("--slice", type=words.slice_ns, metavar="TIME",
                        help="length of a turn [found: 100ms for builds of one program, 250ms for others, or "
                        "longer where they are slow]")  # fmt: skip
-    turns.add_argument("--no-weave", dest="weave", action="store_false",
+    turns.add_argument("--sequential", dest="interleave", action="store_false",
                        help="trials one after the other instead of servers that take turns")  # fmt: skip
     hooks = parser.add_argument_group("commands around them", "{NAME} of a scan is filled in")
-    hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each rival, before all")
+    hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each candidate, before all")
     hooks.add_argument("--prepare", default="", metavar="CMD", help="run before each start of a server")
-    hooks.add_argument("--cleanup", default="", metavar="CMD", help="run once for each rival, at the end")
+    hooks.add_argument("--cleanup", default="", metavar="CMD", help="run once for each candidate, at the end")
     adhoc_flags.add_to(
         parser,
         duration="2s",
         duration_depends="; 0.6s of turns between builds of one program, or 0.4s where the budget is short",
         warm_up="10s",
-        warm_up_help="warm a rival's first trial up until throughput is steady, at most so long, and the "
+        warm_up_help="warm a candidate's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
     )
     output = parser.add_argument_group("output")
@@ -72,10 +72,10 @@ def configure(parser: Parser) -> None:
             "      --url https://127.0.0.1:{port}/ -k --http2 --streams 10",
             "HTTP/2 over TLS, with certificates of their own",
         ),
-        ("assay versus ./a ./b --no-weave -d 10s", "each alone, one trial after the other"),
+        ("assay versus ./a ./b --sequential -d 10s", "each alone, one trial after the other"),
         ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4", "a setting"),
         (
-            "assay versus ./a ./b --budget 5m --within 0.5% --markdown result.md",
+            "assay versus ./a ./b --budget 5m --margin 0.5% --markdown result.md",
             "a small difference, and a table for a README",
         ),
         ("assay versus ./base ./head --fail-if-slower 2%", "a gate: exit 3 only if surely > 2 % slower"),
@@ -94,53 +94,59 @@ def _gate_flags(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, and say what came of it: 0 where every question is settled, 1 otherwise."""
-    return adhoc_flags.carry_out("versus", contest_of(args), args)
+    return adhoc_flags.carry_out("versus", comparison_of(args), args)
 
 
-def contest_of(args: argparse.Namespace) -> ContestDesign:
+def comparison_of(args: argparse.Namespace) -> ComparisonDesign:
     """Everything settled; InputError where that cannot be a comparison."""
     from assay.core import credentials
     from assay.model.design import Commands, WarmUp
     from assay.plan.next.room import pilot_ns
     from assay.plan.next.warming import LEAST_NS
     from assay.plan.words import drafts
-    from assay.plan.words.candidates import rivals_of
+    from assay.plan.words.candidates import candidates_of
 
-    given = tuple(map(credentials.hidden, args.rivals))
+    given = tuple(map(credentials.hidden, args.candidates))
     args.url = credentials.hidden_url(args.url)
-    rivals = tuple(map(adhoc_flags.at_address, rivals_of(given, args.name, args.scan)))
-    credentials.check_names(rival.name for rival in rivals)
-    if len(rivals) < 2:
-        said = f"only {rivals[0].name!r} was given" if rivals else "nothing was given to compare"
+    candidates = tuple(map(adhoc_flags.at_address, candidates_of(given, args.name, args.scan)))
+    credentials.check_names(candidate.name for candidate in candidates)
+    if len(candidates) < 2:
+        said = f"only {candidates[0].name!r} was given" if candidates else "nothing was given to compare"
         raise InputError(said, "give two commands or URLs, or one command with a --scan")
-    if args.fail_if_slower is not None and len(rivals) > 2:
-        said = f"--fail-if-slower holds the second rival against the first, and {len(rivals)} were given"
+    if args.fail_if_slower is not None and len(candidates) > 2:
+        said = (
+            f"--fail-if-slower holds the second candidate against the first, and {len(candidates)} were given"
+        )
         raise InputError(said, "give BASE and HEAD alone")
     if args.fail_if_unsure and args.fail_if_slower is None:
         said = "--fail-if-unsure is about a limit, and none was given"
         raise InputError(said, "add --fail-if-slower SHARE")
-    weave = drafts.weave_of(rivals, args.slice, args.fail_if_slower) if args.weave else None
+    interleave = (
+        drafts.interleave_of(candidates, args.slice, args.fail_if_slower) if args.interleave else None
+    )
     terms = adhoc_flags.terms_from(args, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
-    entries = len(rivals) + args.control
-    args.measure_ns = args.measure_ns or drafts.usual_measure_ns(weave, args.budget, entries, warm_up)
-    plan = adhoc_flags.plan_from(args, rivals, args.url)
-    pilots_ns = entries * pilot_ns(weave)
-    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up, pilots_ns, weave)
-    return drafts.contest(
-        rivals,
+    entries = len(candidates) + args.control
+    args.measure_ns = args.measure_ns or drafts.usual_measure_ns(interleave, args.budget, entries, warm_up)
+    plan = adhoc_flags.plan_from(args, candidates, args.url)
+    pilots_ns = entries * pilot_ns(interleave)
+    budget_ns, warm_up = drafts.affordable(
+        args.budget, entries, args.measure_ns, warm_up, pilots_ns, interleave
+    )
+    return drafts.comparison(
+        candidates,
         terms,
         plan,
         warm_up,
         measure_ns=args.measure_ns,
         budget_ns=budget_ns,
-        sought=args.within,
+        margin=args.margin,
         seed=adhoc_flags.seed_from(args),
         control=args.control,
         unlike_allowed=args.unlike,
         slower_allowed=args.fail_if_slower,
         unsure_fails=args.fail_if_unsure,
-        weave=drafts.within(weave, budget_ns, entries),
+        interleave=drafts.within(interleave, budget_ns, entries),
         commands=Commands(
             setup=credentials.hidden(args.setup),
             prepare=credentials.hidden(args.prepare),

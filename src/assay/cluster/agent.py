@@ -18,18 +18,18 @@ import msgspec
 
 import assay
 from assay.cluster import link, versions
-from assay.cluster.calls import Wrapped, told
+from assay.cluster.calls import Wrapped, wrapped
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.engine import driver
 from assay.engine.target_policy import first_hops, is_this_machine, outsiders
 from assay.model.cluster import About
-from assay.model.interleaving import Change, WovenPlan
+from assay.model.interleaving import Change, InterleavedPlan
 from assay.model.plan import LoadPlan
 from assay.model.trial import HostSeen
 from assay.servers import host
 from assay.servers.cores import CoreSplit, split_cores
 from assay.servers.host import Watch
-from assay.servers.sampling import LaneLooked, Looking, LooksHere
+from assay.servers.sampling import ArmLooked, LocalSampling, Looking
 
 FORGOTTEN_S = 8.0
 _LOOK_S = 0.5
@@ -50,7 +50,7 @@ class NodeAgent:
     def hello(self) -> Wrapped:
         """Say that it is there, and of which Assay and engine: as they are where this process was started."""
         self._hear()
-        return told(versions.here)
+        return wrapped(versions.here)
 
     def now_ns(self) -> Wrapped:
         """The calendar's time here."""
@@ -60,7 +60,7 @@ class NodeAgent:
     def about(self) -> Wrapped:
         """What this node is (`About`, as JSON)."""
         self._hear()
-        return told(lambda: msgspec.json.encode(about_here()))
+        return wrapped(lambda: msgspec.json.encode(about_here()))
 
     def open_sink(self) -> Wrapped:
         """Take bytes from whoever measures a link; the port."""
@@ -70,19 +70,19 @@ class NodeAgent:
             self._sinks.append(link.Sink())
             return self._sinks[-1].port
 
-        return told(opened)
+        return wrapped(opened)
 
     def close_sinks(self) -> Wrapped:
         """Take no more."""
         self._hear()
         while self._sinks:
             self._sinks.pop().close()
-        return told(lambda: None)
+        return wrapped(lambda: None)
 
     def link_to(self, address: str, port: int, seconds: float) -> Wrapped:
         """Bytes a second from here to a sink."""
         self._hear()
-        return told(lambda: link.bytes_per_s(address, port, seconds))
+        return wrapped(lambda: link.bytes_per_s(address, port, seconds))
 
     def forgotten(self) -> None:
         """End what runs: nobody asks any more."""
@@ -106,7 +106,7 @@ class GeneratorAgent(NodeAgent):
         """No load goes on yet."""
         super().__init__(address)
         self._load: driver.EngineRun | None = None
-        self._turns: driver.WovenRun | None = None
+        self._turns: driver.InterleavedRun | None = None
         self._looking: Looking | None = None
         self._given_up = False
         self._cores = CoreSplit((), (), os.cpu_count() or 1)
@@ -123,12 +123,12 @@ class GeneratorAgent(NodeAgent):
                 return reason_of(error)
             return ""
 
-        return told(knocked)
+        return wrapped(knocked)
 
     def is_among(self, hosts: tuple[str, ...]) -> Wrapped:
         """Whether one of these is this machine, so that a load on it competes with its server."""
         self._hear()
-        return told(lambda: is_this_machine(hosts))
+        return wrapped(lambda: is_this_machine(hosts))
 
     def start(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
         """Start the part at its instant; whether its first worker stands."""
@@ -143,39 +143,39 @@ class GeneratorAgent(NodeAgent):
             self._watched = Watch(self._cores)
             self._load = driver.start(plan)
 
-        return told(started)
+        return wrapped(started)
 
     def start_turns(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
-        """Start the part of lanes that take turns at its instant; whether its first worker stands."""
+        """Start the part of arms that take turns at its instant; whether its first worker stands."""
         self._hear()
 
         def started() -> None:
             host.raise_descriptor_limit()
-            plan = msgspec.json.decode(plan_json, type=WovenPlan)
-            for lane in plan.lanes:
-                _refuse_strangers(lane, allowed=allowed)
-            cores = CoreSplit(plan.lanes[0].cpus, (), os.cpu_count() or 1)
+            plan = msgspec.json.decode(plan_json, type=InterleavedPlan)
+            for arm in plan.arms:
+                _refuse_strangers(arm, allowed=allowed)
+            cores = CoreSplit(plan.arms[0].cpus, (), os.cpu_count() or 1)
             self._end_the_last()
-            self._turns = driver.start_woven(plan)
-            lanes = tuple(LaneLooked(Watch(cores, begins=False)) for _ in plan.lanes)
-            looks = LooksHere(lanes, self._turns.started_at_monotonic_ns())
+            self._turns = driver.start_interleaved(plan)
+            arms = tuple(ArmLooked(Watch(cores, begins=False)) for _ in plan.arms)
+            looks = LocalSampling(arms, self._turns.started_at_monotonic_ns())
             self._looking = Looking(self._turns, looks)
 
-        return told(started)
+        return wrapped(started)
 
     def change(self, change_json: bytes, from_cycle: int) -> Wrapped:
         """Change the turns from a cycle on; which one it could be."""
         self._hear()
         change = msgspec.json.decode(change_json, type=Change)
-        return told(lambda: self._taking_turns().change(change, from_cycle))
+        return wrapped(lambda: self._taking_turns().change(change, from_cycle))
 
     def look_at_turns(self) -> Wrapped:
-        """The live view of lanes that take turns, as JSON."""
+        """The live view of arms that take turns, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(self._taking_turns().snapshot()))
+        return wrapped(lambda: msgspec.json.encode(self._taking_turns().snapshot()))
 
     def finish_turns(self) -> Wrapped:
-        """Wait for the end of the turns; the measurement, and the host in each lane's slices, as JSON."""
+        """Wait for the end of the turns; the measurement, and the host in each arm's slices, as JSON."""
 
         def finished() -> tuple[bytes, bytes]:
             turns, looking = self._taking_turns(), self._looking
@@ -188,12 +188,12 @@ class GeneratorAgent(NodeAgent):
                 seen = looking.looks.hosts()
             return msgspec.json.encode(turns.result()), msgspec.json.encode(seen)
 
-        return told(finished)
+        return wrapped(finished)
 
-    def look(self) -> Wrapped:
+    def live_view(self) -> Wrapped:
         """The live view, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(self._going().snapshot()))
+        return wrapped(lambda: msgspec.json.encode(self._going().snapshot()))
 
     def begin_measuring(self, at_ns: int) -> Wrapped:
         """End the warm-up at an instant after the start."""
@@ -203,12 +203,12 @@ class GeneratorAgent(NodeAgent):
             self._going().begin_measuring(at_ns)
             self._watched = Watch(self._cores)
 
-        return told(begun)
+        return wrapped(begun)
 
     def stop(self, at_ns: int) -> Wrapped:
         """End the load at an instant after the start."""
         self._hear()
-        return told(lambda: (self._turns or self._going()).stop(at_ns))
+        return wrapped(lambda: (self._turns or self._going()).stop(at_ns))
 
     def finish(self) -> Wrapped:
         """Wait for the end; the measurement and the host's state since the warm-up, as JSON."""
@@ -218,10 +218,10 @@ class GeneratorAgent(NodeAgent):
             while not load.wait(_LOOK_S):
                 pass
             self._refuse_given_up()
-            seen = self._watched.seen()
+            seen = self._watched.observed()
             return msgspec.json.encode(load.result()), msgspec.json.encode(seen)
 
-        return told(finished)
+        return wrapped(finished)
 
     def forgotten(self) -> None:
         """Stop the load, and remember that it was not the plan's end."""
@@ -250,7 +250,7 @@ class GeneratorAgent(NodeAgent):
             raise InputError("no load goes on here", "start one")
         return self._load
 
-    def _taking_turns(self) -> driver.WovenRun:
+    def _taking_turns(self) -> driver.InterleavedRun:
         self._refuse_given_up()
         if self._turns is None:
             raise InputError("no turns are taken here", "start them")

@@ -265,7 +265,7 @@ def broken(agents: Sequence[Agent], references: Sequence[Reference]) -> None:
 Wrapped = tuple[str, Any]
 
 
-def told(call: Callable[[], Any]) -> Wrapped:
+def wrapped(call: Callable[[], Any]) -> Wrapped:
     """On a node: what the call gives, or what is to be raised again at the driver."""
     try:
         return ("ok", call())

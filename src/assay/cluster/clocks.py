@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assay.model.trial import ClockSeen
 
 
-class Reading(NamedTuple):
+class ClockReading(NamedTuple):
     """When a reading was asked for and came back by this clock, and what the other showed in between."""
 
     asked_ns: int
@@ -21,7 +21,7 @@ class Reading(NamedTuple):
         return self.came_ns - self.asked_ns
 
 
-def clock_of(readings: Sequence[Reading]) -> ClockSeen:
+def clock_of(readings: Sequence[ClockReading]) -> ClockSeen:
     """The other clock, from the reading that took the shortest way (as NTP chooses, RFC 5905, 10).
 
     The other clock was read at some moment between the asking and the coming, nobody knows which: its

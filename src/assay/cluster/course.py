@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from assay.engine.driver import AgreedTurns
-from assay.model.interleaving import Turn, WovenPlan
+from assay.model.interleaving import InterleavedPlan, Turn
 
 _LATER_S = 0.005
 """When a turn is asked for again whose cycle nobody has drawn yet."""
@@ -20,10 +20,10 @@ def monotonic_of(unix_ns: int) -> int:
     return (before_ns + after_ns) // 2 - (calendar_ns - unix_ns)
 
 
-class Course:
+class AgreedCourse:
     """Turns from an instant on, waited for until they are over or `end` is called."""
 
-    def __init__(self, plan: WovenPlan, starts_at_unix_ns: int) -> None:
+    def __init__(self, plan: InterleavedPlan, starts_at_unix_ns: int) -> None:
         """`starts_at_unix_ns` is by this machine's calendar. PlanRefused where the plan is wrong."""
         self.agreed = AgreedTurns(plan)
         self.zero_ns = monotonic_of(starts_at_unix_ns)

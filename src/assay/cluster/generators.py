@@ -19,9 +19,9 @@ from msgspec.structs import replace
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
-from assay.cluster.clocks import Reading, clock_of
+from assay.cluster.clocks import ClockReading, clock_of
 from assay.cluster.course import monotonic_of
-from assay.cluster.generators_slices import FleetTurns
+from assay.cluster.generators_slices import GeneratorsTurns
 from assay.cluster.live import together
 from assay.cluster.merge import NotOneLoad, merged
 from assay.core import vault
@@ -29,7 +29,7 @@ from assay.core.credentials import without_secrets
 from assay.core.errors import AssayError
 from assay.engine.driver import AgreedTurns, check
 from assay.model.cluster import About
-from assay.model.interleaving import LaneMeasurement, WovenPlan
+from assay.model.interleaving import ArmMeasurement, InterleavedPlan
 from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import Closed, LoadPlan, Part
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
@@ -37,8 +37,8 @@ from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
 _READINGS = 12
 _LEAD_NS = 150_000_000
 """How far ahead the start is agreed: what preparing threads and connections may take on a slow machine."""
-_LANE_LEAD_NS = 5_000_000
-"""And for each lane: its server may have to be asked which HTTP it speaks."""
+_ARM_LEAD_NS = 5_000_000
+"""And for each arm: its server may have to be asked which HTTP it speaks."""
 _AHEAD_NS = 60_000_000
 """How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
 _LOOK_EVERY_S = 0.25
@@ -57,7 +57,7 @@ ASKED_A_SECOND = 1_000
 
 @dataclass(frozen=True)
 class Member:
-    """A generator of the fleet, and what is known of its machine."""
+    """A generator of the generators, and what is known of its machine."""
 
     agent: Agent
     about: About
@@ -110,12 +110,12 @@ def connections_of(plan: LoadPlan) -> int:
     return load.connections if isinstance(load, Closed) else load.max_connections
 
 
-_PartOf: TypeAlias = "Callable[[_Dealt, int], LoadPlan | WovenPlan]"
+_PartOf: TypeAlias = "Callable[[_Dealt, int], LoadPlan | InterleavedPlan]"
 """What a generator is told, with the instant of the start by its clock."""
 
 
 @dataclass(frozen=True)
-class Fleet:
+class Generators:
     """Generators on a cluster; a `Generator` as this process is one."""
 
     members: tuple[Member, ...]
@@ -130,7 +130,7 @@ class Fleet:
         """The plan with workers for all of them, or as many as its study names."""
         return dealt_out(plan, self.members, self.threads or threads)
 
-    def start(self, plan: LoadPlan) -> FleetRun:
+    def start(self, plan: LoadPlan) -> GeneratorsRun:
         """Start a load on all of them. Nothing goes on where one cannot."""
         check(plan)
         crew = self._crew(plan.threads)
@@ -139,29 +139,29 @@ class Fleet:
             return replace(plan, cpus=one.member.cpus, part=replace(one.part, starts_at_unix_ns=starts_ns))
 
         starts_ns = self._begin(crew, "start", part, _LEAD_NS)
-        return FleetRun(plan, crew.members, crew.parts, crew.clocks, starts_ns)
+        return GeneratorsRun(plan, crew.members, crew.parts, crew.clocks, starts_ns)
 
-    def start_woven(self, plan: WovenPlan) -> FleetTurns:
-        """Start lanes that take turns on all of them.
+    def start_interleaved(self, plan: InterleavedPlan) -> GeneratorsTurns:
+        """Start arms that take turns on all of them.
 
-        The settle time is no shorter than two of their clocks may be apart: no two load two lanes at once.
+        The washout is no shorter than two of their clocks may be apart: no two load two arms at once.
         """
         AgreedTurns(plan)  # it says what is wrong with the plan
-        crew = self._crew(plan.lanes[0].threads)
+        crew = self._crew(plan.arms[0].threads)
         least_ns = 2 * max(clock.uncertainty_ns for clock in crew.clocks)
-        plan = replace(plan, settle_ns=max(plan.settle_ns, least_ns))
+        plan = replace(plan, washout_ns=max(plan.washout_ns, least_ns))
 
-        def part(one: _Dealt, starts_ns: int) -> WovenPlan:
-            lanes = tuple(replace(lane, cpus=one.member.cpus) for lane in plan.lanes)
-            return replace(plan, lanes=lanes, part=replace(one.part, starts_at_unix_ns=starts_ns))
+        def part(one: _Dealt, starts_ns: int) -> InterleavedPlan:
+            arms = tuple(replace(arm, cpus=one.member.cpus) for arm in plan.arms)
+            return replace(plan, arms=arms, part=replace(one.part, starts_at_unix_ns=starts_ns))
 
-        lead_ns = _LEAD_NS + _LANE_LEAD_NS * len(plan.lanes)
+        lead_ns = _LEAD_NS + _ARM_LEAD_NS * len(plan.arms)
         starts_ns = self._begin(crew, "start_turns", part, lead_ns)
 
-        def seen_of(number: int, lane: LaneMeasurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
-            return _seen(crew.dealt[number], lane.measurement, host, late_ns)
+        def seen_of(number: int, arm: ArmMeasurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
+            return _generator_seen(crew.dealt[number], arm.measurement, host, late_ns)
 
-        return FleetTurns(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns)
+        return GeneratorsTurns(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns)
 
     def _crew(self, threads: int) -> _Crew:
         """Who is there for so many workers, and their clocks."""
@@ -223,7 +223,7 @@ class _Dealt(NamedTuple):
 
 @dataclass(frozen=True)
 class _Crew:
-    """Those of the fleet that offer one load together."""
+    """Those of the generators that offer one load together."""
 
     members: tuple[Member, ...]
     parts: tuple[Part, ...]
@@ -240,7 +240,7 @@ class _Crew:
         return [member.agent for member in self.members]
 
 
-def _seen(one: _Dealt, measurement: Measurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
+def _generator_seen(one: _Dealt, measurement: Measurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
     return GeneratorSeen(
         node=one.member.agent.node.address,
         cores=one.member.about.cores,
@@ -263,11 +263,11 @@ def read_clocks(agents: Sequence[Agent]) -> tuple[ClockSeen, ...]:
 
 def _clock(agent: Agent, enough_ns: int = 0) -> ClockSeen:
     """An agent's clock, from a dozen readings, or fewer where one took no longer than `enough_ns`."""
-    readings: list[Reading] = []
+    readings: list[ClockReading] = []
     while len(readings) < _READINGS and (not readings or readings[-1].round_trip_ns > enough_ns):
         asked_ns = time.time_ns()
         there_ns = calls.ask(agent, "now_ns")
-        readings.append(Reading(asked_ns, there_ns, time.time_ns()))
+        readings.append(ClockReading(asked_ns, there_ns, time.time_ns()))
     return clock_of(readings)
 
 
@@ -281,7 +281,7 @@ def _clock_after(agent: Agent, before: ClockSeen) -> ClockSeen | None:
 
 
 @dataclass
-class FleetRun:
+class GeneratorsRun:
     """A load that several generators offer, going on or ended."""
 
     plan: LoadPlan
@@ -291,7 +291,7 @@ class FleetRun:
     starts_ns: int
     _zero_ns: int = field(init=False)
     _ends: list[Any] = field(default_factory=list)
-    _seen: tuple[GeneratorSeen, ...] = ()
+    _generator_seen: tuple[GeneratorSeen, ...] = ()
     _last: Snapshot | None = None
     _heard_s: float = 0.0
     _lost: AssayError | None = None
@@ -310,7 +310,7 @@ class FleetRun:
         if self._last is not None:
             return self._last
         with self._losing():
-            return self._look()
+            return self._live_views()
 
     def begin_measuring(self, at_ns: int = 0) -> None:
         """End the warm-up on all of them at one instant. NodeLost as `wait`."""
@@ -330,7 +330,7 @@ class FleetRun:
             done = calls.ended(self._ends, timeout_s)
             calls.broken(self._agents, self._ends)
             if not done and self._is_due:
-                self._look()
+                self._live_views()
         return done
 
     def result(self) -> Measurement:
@@ -355,7 +355,7 @@ class FleetRun:
         measurement = without_secrets(msgspec.json.decode(measured, type=Measurement))
         host = msgspec.json.decode(watched, type=HostSeen)
         late_ns = measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns
-        return _seen(_Dealt(member, part, clock), measurement, host, late_ns)
+        return _generator_seen(_Dealt(member, part, clock), measurement, host, late_ns)
 
     @contextlib.contextmanager
     def _losing(self) -> Iterator[None]:
@@ -367,9 +367,11 @@ class FleetRun:
             calls.tell(self._agents, "stop", 0, within_s=_STOP_S)
             raise
 
-    def _look(self) -> Snapshot:
+    def _live_views(self) -> Snapshot:
         """Look at all of them: each says by its answer that it is still there."""
-        looks = [msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "look")]
+        looks = [
+            msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "live_view")
+        ]
         self._heard_s, self._last = time.monotonic(), together(looks)
         return self._last
 
@@ -389,4 +391,4 @@ class FleetRun:
         return max(0, time.monotonic_ns() - self._zero_ns) + _AHEAD_NS + 4 * slowest
 
 
-__all__ = ["Fleet", "FleetRun", "Member", "NodeLost", "dealt", "read_clocks"]
+__all__ = ["Generators", "GeneratorsRun", "Member", "NodeLost", "dealt", "read_clocks"]

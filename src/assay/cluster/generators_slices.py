@@ -1,8 +1,8 @@
-"""Several generators as one whose lanes take turns: all switch at the same instants of the agreed clock.
+"""Several generators as one whose arms take turns: all switch at the same instants of the agreed clock.
 
 Each settles the turns by itself, from the plan and from changes that name the cycle from which they hold. The
 driver settles them a moment ahead, so that it names a cycle of which everybody hears before it begins; who
-does not would take other turns than the rest, and spoils the sitting.
+does not would take other turns than the rest, and spoils the block.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ import msgspec
 
 from assay.cluster import calls
 from assay.cluster.calls import Agent, NodeFailed
-from assay.cluster.course import Course
-from assay.cluster.live import lane_together
+from assay.cluster.course import AgreedCourse
+from assay.cluster.live import arm_together
 from assay.cluster.merge import NotOneLoad
 from assay.cluster.merge_slices import merged_turns
 from assay.core.errors import AssayError
 from assay.engine.driver import turns_without_secrets
 from assay.model.interleaving import (
+    ArmMeasurement,
     Change,
+    EndArm,
     Ended,
-    EndLane,
-    LaneMeasurement,
+    InterleavedMeasurement,
+    InterleavedPlan,
+    InterleavedSnapshot,
     Turn,
-    WovenMeasurement,
-    WovenPlan,
-    WovenSnapshot,
 )
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
 
@@ -41,29 +41,29 @@ _LOOK_EVERY_S = 0.25
 _KEEP_S = 1.0
 _STOP_S = 2.0
 
-SeenOf = Callable[[int, LaneMeasurement, HostSeen, int], GeneratorSeen]
-"""What is kept of a generator (by its number): its part of a lane, its host meanwhile, how late it began."""
+SeenOf = Callable[[int, ArmMeasurement, HostSeen, int], GeneratorSeen]
+"""What is kept of a generator (by its number): its part of an arm, its host meanwhile, how late it began."""
 
 
 @dataclass(frozen=True)
 class _Came:
-    """What the generators sent: their parts, and of each the host by lane."""
+    """What the generators sent: their parts, and of each the host by arm."""
 
-    parts: tuple[WovenMeasurement, ...]
+    parts: tuple[InterleavedMeasurement, ...]
     hosts: tuple[tuple[HostSeen, ...], ...]
 
 
 @dataclass
-class FleetTurns:
-    """Lanes that take turns and that several generators load; as `engine.WovenRun` is one."""
+class GeneratorsTurns:
+    """Arms that take turns and that several generators load; as `engine.InterleavedRun` is one."""
 
-    plan: WovenPlan
+    plan: InterleavedPlan
     agents: Sequence[Agent]
     clocks: Sequence[ClockSeen]
     starts_ns: int
     seen_of: SeenOf
-    least_settle_ns: int
-    course: Course = field(init=False)
+    least_washout_ns: int
+    course: AgreedCourse = field(init=False)
     _ends: list[Any] = field(init=False)
     _followers: list[Agent] = field(default_factory=list)
     _came: _Came | None = None
@@ -74,7 +74,7 @@ class FleetTurns:
 
     def __post_init__(self) -> None:
         """Ask each for its end at once: who is lost is heard of without asking."""
-        self.course = Course(self.plan, self.starts_ns)
+        self.course = AgreedCourse(self.plan, self.starts_ns)
         self._ends = [calls.begin(agent, "finish_turns") for agent in self.agents]
 
     def followed_by(self, agent: Agent) -> None:
@@ -124,30 +124,30 @@ class FleetTurns:
         """Wait until the slice of a turn is over; None where the time passed or the turns ended before."""
         return self._waited(self.course.wait_end(turn, timeout_s), timeout_s)
 
-    def snapshot(self) -> WovenSnapshot:
-        """The live view. A lane ends on all of them where one saw a failure on which its plan ends, or where
+    def snapshot(self) -> InterleavedSnapshot:
+        """The live view. An arm ends on all of them where one saw a failure on which its plan ends, or where
         none found anybody there."""
         with self._spoiling():
             answers = calls.ask_all(self.agents, "look_at_turns")
         self._heard_s = time.monotonic()
-        looks = [msgspec.json.decode(answer, type=WovenSnapshot) for answer in answers]
-        for place, lanes in enumerate(zip(*(look.lanes for look in looks), strict=True)):
-            found = {lane.found for lane in lanes}
+        looks = [msgspec.json.decode(answer, type=InterleavedSnapshot) for answer in answers]
+        for place, arms in enumerate(zip(*(look.arms for look in looks), strict=True)):
+            ended = {arm.ended_here for arm in arms}
             why: Ended | None = None
-            if "failure" in found:
+            if "failure" in ended:
                 why = "failure"
-            elif found == {"unreachable"}:
+            elif ended == {"unreachable"}:
                 why = "unreachable"
             if why is not None and place not in self._asked:
                 self._asked[place] = why
-                self.change(EndLane(lane=place, why=why))
-        return WovenSnapshot(
+                self.change(EndArm(arm=place, why=why))
+        return InterleavedSnapshot(
             elapsed_ns=min(look.elapsed_ns for look in looks),
             turn=looks[0].turn,
-            lanes=tuple(map(lane_together, zip(*(look.lanes for look in looks), strict=True))),
+            arms=tuple(map(arm_together, zip(*(look.arms for look in looks), strict=True))),
         )
 
-    def result(self) -> WovenMeasurement:
+    def result(self) -> InterleavedMeasurement:
         """The measurement of the whole. NodeLost where a part of it is: no part stands for the whole."""
         while not self.wait(_LOOK_EVERY_S):
             pass
@@ -155,7 +155,7 @@ class FleetTurns:
         told = [calls.collect(agent, end) for agent, end in zip(self.agents, self._ends, strict=True)]
         self._came = _Came(
             tuple(
-                turns_without_secrets(msgspec.json.decode(measured, type=WovenMeasurement))
+                turns_without_secrets(msgspec.json.decode(measured, type=InterleavedMeasurement))
                 for measured, _ in told
             ),
             tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts in told),
@@ -168,13 +168,13 @@ class FleetTurns:
             whole, started_at_unix_ns=self.starts_ns, started_at_monotonic_ns=self.course.zero_ns
         )
 
-    def generators(self, lane: int) -> tuple[GeneratorSeen, ...]:
-        """What was seen of each in a lane, once the result is there."""
+    def generators(self, arm: int) -> tuple[GeneratorSeen, ...]:
+        """What was seen of each in an arm, once the result is there."""
         if self._came is None:
             return ()
         came = enumerate(zip(self._came.parts, self._came.hosts, strict=True))
         return tuple(
-            self.seen_of(number, part.lanes[lane], hosts[lane], part.started_late_ns)
+            self.seen_of(number, part.arms[arm], hosts[arm], part.started_late_ns)
             for number, (part, hosts) in came
         )
 

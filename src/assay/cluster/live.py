@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from assay.cluster.merge_slices import slices_of_all
-from assay.model.interleaving import LaneSnapshot
+from assay.model.interleaving import ArmSnapshot
 from assay.model.measurement import Snapshot, Window
 from assay.stats.windows import as_one
 
@@ -34,10 +34,10 @@ def together(looks: Sequence[Snapshot]) -> Snapshot:
     )
 
 
-def lane_together(looks: Sequence[LaneSnapshot]) -> LaneSnapshot:
-    """The live view of a lane: of its slices those that all have ended."""
+def arm_together(looks: Sequence[ArmSnapshot]) -> ArmSnapshot:
+    """The live view of an arm: of its slices those that all have ended."""
     phases = {look.snapshot.phase for look in looks}
-    return LaneSnapshot(
+    return ArmSnapshot(
         snapshot=together([look.snapshot for look in looks]),
         ended=next((look.ended for look in looks if look.ended), None),
         slices=slices_of_all([look.slices for look in looks])[-_LIVE_WINDOWS:] if len(phases) == 1 else (),

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.model.measurement import (
-    Books,
     Connections,
     Histogram,
     Http2,
     Http3,
     Measurement,
     Outcome,
+    RequestAccounting,
     Stray,
     UnderWay,
     Window,
@@ -34,7 +34,7 @@ class NotOneLoad(ValueError):
 
 
 def merged(parts: Sequence[Measurement]) -> Measurement:
-    """The measurement of the whole load. NotOneLoad where a part's books do not balance, or where the
+    """The measurement of the whole load. NotOneLoad where a part's accounting does not balance, or where the
     parts' windows cannot be laid over each other."""
     if not parts:
         raise NotOneLoad("no generator has measured anything")
@@ -49,7 +49,7 @@ def merged(parts: Sequence[Measurement]) -> Measurement:
         warmup_ns=max(part.warmup_ns for part in parts),
         measured_ns=max(part.measured_ns for part in parts),
         interrupted=any(part.interrupted for part in parts),
-        books=_books(parts),
+        requests=_accounting(parts),
         started=total(lambda part: part.started),
         completed=total(lambda part: part.completed),
         failed=total(lambda part: part.failed),
@@ -169,16 +169,16 @@ def _added_if_all(histograms: Sequence[Histogram | None]) -> Histogram | None:
     return added(there) if len(there) == len(histograms) else None
 
 
-def _books(parts: Sequence[Measurement]) -> Books:
+def _accounting(parts: Sequence[Measurement]) -> RequestAccounting:
     for number, part in enumerate(parts):
-        books = part.books
-        if books.started != books.completed + books.failed + books.in_flight:
-            raise NotOneLoad(f"the books of generator {number + 1} do not balance")
-    return Books(
-        started=sum(part.books.started for part in parts),
-        completed=sum(part.books.completed for part in parts),
-        failed=sum(part.books.failed for part in parts),
-        in_flight=sum(part.books.in_flight for part in parts),
+        requests = part.requests
+        if requests.started != requests.completed + requests.failed + requests.in_flight:
+            raise NotOneLoad(f"the accounting of generator {number + 1} do not balance")
+    return RequestAccounting(
+        started=sum(part.requests.started for part in parts),
+        completed=sum(part.requests.completed for part in parts),
+        failed=sum(part.requests.failed for part in parts),
+        in_flight=sum(part.requests.in_flight for part in parts),
     )
 
 

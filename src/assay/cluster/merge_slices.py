@@ -1,4 +1,4 @@
-"""Several generators' measurements of lanes that took turns, added up exactly: slices by number. Pure."""
+"""Several generators' measurements of arms that took turns, added up exactly: slices by number. Pure."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay.cluster.merge import NotOneLoad, merged
-from assay.model.interleaving import LaneMeasurement, Slice, WovenMeasurement
+from assay.model.interleaving import ArmMeasurement, InterleavedMeasurement, Slice
 
 
-def merged_turns(parts: Sequence[WovenMeasurement]) -> WovenMeasurement:
-    """The measurement of the whole. NotOneLoad where the parts did not take the same turns, or a part's books
-    do not balance."""
+def merged_turns(parts: Sequence[InterleavedMeasurement]) -> InterleavedMeasurement:
+    """The measurement of the whole. NotOneLoad where the parts did not take the same turns, or where a
+    part's accounting does not balance."""
     if not parts:
         raise NotOneLoad("no generator has measured anything")
-    lanes = zip(*(part.lanes for part in parts), strict=True)
+    arms = zip(*(part.arms for part in parts), strict=True)
     return replace(
         parts[0],
         started_late_ns=max(part.started_late_ns for part in parts),
         length_ns=max(part.length_ns for part in parts),
         interrupted=any(part.interrupted for part in parts),
-        lanes=tuple(_lane(lane) for lane in lanes),
+        arms=tuple(_arm(arm) for arm in arms),
     )
 
 
-def _lane(parts: Sequence[LaneMeasurement]) -> LaneMeasurement:
+def _arm(parts: Sequence[ArmMeasurement]) -> ArmMeasurement:
     taken = {tuple(map(_where, part.slices)) for part in parts}
     if len(taken) > 1:
         raise NotOneLoad("the generators did not take the same turns")
     slices = slices_of_all([part.slices for part in parts])
     measurement = merged([part.measurement for part in parts])
-    return LaneMeasurement(
+    return ArmMeasurement(
         measurement=replace(measurement, windows=tuple(one.window for one in slices)),
         late=sum(part.late for part in parts),
         ended=next((part.ended for part in parts if part.ended), None),
@@ -41,7 +41,7 @@ def _lane(parts: Sequence[LaneMeasurement]) -> LaneMeasurement:
 
 def _where(one: Slice) -> tuple[object, ...]:
     """Which slice it is, and where it lies."""
-    return one.turn, one.cycle, one.place, one.phase, one.start_ns, one.length_ns, one.settle_ns
+    return one.turn, one.cycle, one.place, one.phase, one.start_ns, one.length_ns, one.washout_ns
 
 
 def slices_of_all(parts: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:

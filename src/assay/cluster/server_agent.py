@@ -12,11 +12,11 @@ import psutil
 
 from assay.cluster import shipping
 from assay.cluster.agent import NodeAgent, unheard
-from assay.cluster.calls import Wrapped, told
-from assay.cluster.course import Course
+from assay.cluster.calls import Wrapped, wrapped
+from assay.cluster.course import AgreedCourse
 from assay.core.errors import ServerFailed
 from assay.core.settings import Settings
-from assay.model.interleaving import Change, WovenPlan
+from assay.model.interleaving import Change, InterleavedPlan
 from assay.plan.resolved import ResolvedRun
 from assay.runner import doctor
 from assay.runner.doctor import Fitness, Need
@@ -27,7 +27,7 @@ from assay.servers.cores import CoreSplit
 from assay.servers.host import Watch
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.sampler import TreeClock
-from assay.servers.sampling import LaneLooked, Looking, LooksHere
+from assay.servers.sampling import ArmLooked, LocalSampling, Looking
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
 from assay.servers.services.manifest import ServiceSpec
@@ -35,7 +35,7 @@ from assay.servers.supervised import stop_all
 
 
 class ServerAgent(NodeAgent):
-    """Holds the servers and services of a run. All of them end with it: their keepers see to that."""
+    """Holds the servers and services of a run. All of them end with it: their supervisors see to that."""
 
     def __init__(self, address: str) -> None:
         """`address` is this node's, where servers listen."""
@@ -50,13 +50,13 @@ class ServerAgent(NodeAgent):
         self._started = 0
         self._services: Services | None = None
         self._watches: list[Watch] = []
-        self._course: Course | None = None
+        self._course: AgreedCourse | None = None
         self._looking: Looking | None = None
 
     def environment(self, split: CoreSplit, tools: Sequence[Requirement]) -> Wrapped:
         """This machine's, with the versions that these tools have here, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(host.environment(split, requires.versions(tools))))
+        return wrapped(lambda: msgspec.json.encode(host.environment(split, requires.versions(tools))))
 
     def receive(self, folders: tuple[Path, ...], content: bytes, digest: str) -> Wrapped:
         """Take the sources of servers."""
@@ -69,12 +69,12 @@ class ServerAgent(NodeAgent):
             came = tuple(there for _, there in self._moves)
             self._settings = dataclasses.replace(self._settings, server_folders=came)  # upstreams, too
 
-        return told(received)
+        return wrapped(received)
 
     def prepare(self, spec: ServerSpec, cores: int) -> Wrapped:
         """Build a server."""
         self._hear()
-        return told(lambda: build.prepare(shipping.moved(spec, self._moves), self._settings, cores))
+        return wrapped(lambda: build.prepare(shipping.moved(spec, self._moves), self._settings, cores))
 
     def examine(self, study: ResolvedRun | None) -> Wrapped:
         """What is there and what is missing: needs, and fitness. Roles say which cores are whose."""
@@ -88,7 +88,7 @@ class ServerAgent(NodeAgent):
             fit = doctor.machine(self._settings, there)
             return needs, tuple(one for one in fit if one.name != "cores")
 
-        return told(examined)
+        return wrapped(examined)
 
     def open_services(self, specs: tuple[ServiceSpec, ...], split: CoreSplit) -> Wrapped:
         """Have services ready to be started."""
@@ -98,7 +98,7 @@ class ServerAgent(NodeAgent):
             there = shipping.moved(specs, self._moves)
             self._services = Services(there, self._settings, split, self._logs)
 
-        return told(opened)
+        return wrapped(opened)
 
     def ensure_services(self) -> Wrapped:
         """Start what does not run; what there is to tell."""
@@ -110,12 +110,14 @@ class ServerAgent(NodeAgent):
                 self._services.ensure(lambda name, step: said.append((name, step)))
             return said
 
-        return told(ensured)
+        return wrapped(ensured)
 
     def services_seen(self) -> Wrapped:
         """What services are, and take now, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(self._services.seen() if self._services is not None else ()))
+        return wrapped(
+            lambda: msgspec.json.encode(self._services.observed() if self._services is not None else ())
+        )
 
     def start(
         self, prepared: Prepared, contract: Contract, route: Route, cpus: tuple[int, ...], log: str
@@ -139,7 +141,7 @@ class ServerAgent(NodeAgent):
             self._running[self._started] = running
             return self._started, running.port, running.kept.pid, running.start_ns
 
-        return told(started)
+        return wrapped(started)
 
     def state(self, number: int) -> Wrapped:
         """Which service died, if one did; ServerFailed where that server did by itself."""
@@ -152,17 +154,17 @@ class ServerAgent(NodeAgent):
                 raise failed
             return self._services.died() if self._services is not None else ""
 
-        return told(looked)
+        return wrapped(looked)
 
     def cpu_ns(self, number: int) -> Wrapped:
         """CPU time that a server has used so far."""
         self._hear()
-        return told(lambda: self._alive(number).sampler.cpu_ns())
+        return wrapped(lambda: self._alive(number).sampler.cpu_ns())
 
     def services_cpu_ns(self) -> Wrapped:
         """CPU time that each service has used so far."""
         self._hear()
-        return told(lambda: self._services.cpu_ns() if self._services is not None else {})
+        return wrapped(lambda: self._services.cpu_ns() if self._services is not None else {})
 
     def watch(self, split: CoreSplit) -> Wrapped:
         """Look at the host from now on; the number of the look."""
@@ -172,49 +174,49 @@ class ServerAgent(NodeAgent):
             self._watches.append(Watch(split))
             return len(self._watches) - 1
 
-        return told(begun)
+        return wrapped(begun)
 
     def watched(self, number: int) -> Wrapped:
         """The host since that look began, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(self._watches[number].seen()))
+        return wrapped(lambda: msgspec.json.encode(self._watches[number].observed()))
 
     def follow(
-        self, plan: WovenPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit
+        self, plan: InterleavedPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit
     ) -> Wrapped:
-        """Look at servers, of each lane its own, and at all services, from now on while they take turns from
+        """Look at servers, of each arm its own, and at all services, from now on while they take turns from
         that instant on."""
         self._hear()
 
         def following() -> None:
             self._look_no_more()
-            self._course = Course(plan, starts_at_unix_ns)
-            lanes = tuple(self._looked_at(number, split) for number in numbers)
+            self._course = AgreedCourse(plan, starts_at_unix_ns)
+            arms = tuple(self._looked_at(number, split) for number in numbers)
             clocks = self._services.clocks() if self._services is not None else {}
-            self._looking = Looking(self._course, LooksHere(lanes, self._course.zero_ns, clocks))
+            self._looking = Looking(self._course, LocalSampling(arms, self._course.zero_ns, clocks))
 
-        return told(following)
+        return wrapped(following)
 
     def change(self, change_json: bytes, from_cycle: int) -> Wrapped:
         """Follow other turns from a cycle on; which one it could be."""
         self._hear()
         change = msgspec.json.decode(change_json, type=Change)
-        return told(lambda: self._course.agreed.change(change, from_cycle) if self._course else from_cycle)
+        return wrapped(lambda: self._course.agreed.change(change, from_cycle) if self._course else from_cycle)
 
     def slices_seen(self, first: int) -> Wrapped:
-        """The slices that were looked at, from one on, as JSON; and the lanes whose servers ended."""
+        """The slices that were looked at, from one on, as JSON; and the arms whose servers ended."""
         self._hear()
 
-        def seen() -> tuple[bytes, tuple[int, ...]]:
+        def state() -> tuple[bytes, tuple[int, ...]]:
             looking = self._looking
             if looking is None:
                 return msgspec.json.encode(()), ()
-            return msgspec.json.encode(looking.looks.seen[first:]), looking.dead
+            return msgspec.json.encode(looking.looks.samples[first:]), looking.dead
 
-        return told(seen)
+        return wrapped(state)
 
     def followed(self) -> Wrapped:
-        """Look no more; the host in each lane's slices, as JSON."""
+        """Look no more; the host in each arm's slices, as JSON."""
         self._hear()
 
         def hosts() -> bytes:
@@ -222,7 +224,7 @@ class ServerAgent(NodeAgent):
             self._look_no_more()
             return msgspec.json.encode(looking.looks.hosts() if looking is not None else ())
 
-        return told(hosts)
+        return wrapped(hosts)
 
     def sample(self, number: int) -> Wrapped:
         """Look at memory and threads; the peaks."""
@@ -233,17 +235,17 @@ class ServerAgent(NodeAgent):
             sampler.sample()
             return sampler.peak_rss_bytes, sampler.threads
 
-        return told(sampled)
+        return wrapped(sampled)
 
     def log_tail(self, number: int) -> Wrapped:
         """The last lines that a server wrote."""
         self._hear()
-        return told(lambda: self._running[number].log_tail() if number in self._running else "")
+        return wrapped(lambda: self._running[number].log_tail() if number in self._running else "")
 
     def free_bytes(self) -> Wrapped:
         """How much memory is free."""
         self._hear()
-        return told(lambda: psutil.virtual_memory().available)
+        return wrapped(lambda: psutil.virtual_memory().available)
 
     def stop_server(self, number: int) -> Wrapped:
         """End a server and all it started."""
@@ -256,7 +258,7 @@ class ServerAgent(NodeAgent):
                 if running is not None:
                     running.stop()
 
-        return told(stopped)
+        return wrapped(stopped)
 
     def stop_services(self) -> Wrapped:
         """End the services."""
@@ -267,20 +269,20 @@ class ServerAgent(NodeAgent):
             if services is not None:
                 services.stop()
 
-        return told(stopped)
+        return wrapped(stopped)
 
     def forgotten(self) -> None:
         """End every program, and remember that none did so by itself."""
         self._given_up |= set(self._running)
         stop_all()
 
-    def _looked_at(self, number: int | None, split: CoreSplit) -> LaneLooked:
-        """A lane's server as it is looked at; nothing is seen of one that stands elsewhere."""
+    def _looked_at(self, number: int | None, split: CoreSplit) -> ArmLooked:
+        """An arm's server as it is looked at; nothing is seen of one that stands elsewhere."""
         watch = Watch(split, begins=False)
         if number is None:
-            return LaneLooked(watch)
+            return ArmLooked(watch)
         running = self._alive(number)
-        return LaneLooked(watch, TreeClock(running.kept.keeper_pid), self._died(running))
+        return ArmLooked(watch, TreeClock(running.kept.supervisor_pid), self._died(running))
 
     def _died(self, running: RunningServer) -> Callable[[], bool]:
         services = self._services

@@ -12,7 +12,7 @@ import msgspec
 from assay.cluster import calls, link
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, Node
-from assay.cluster.generators import Fleet, Member, connections_of
+from assay.cluster.generators import Generators, Member, connections_of
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite, patiently
 from assay.core import urls
@@ -74,9 +74,9 @@ def with_role(address: str, role: Role, count: int | None, beside: Sequence[Node
 
 
 @contextlib.contextmanager
-def fleet(
+def generators(
     address: str, count: int | None, plan: LoadPlan, threads: int | None = None
-) -> Iterator[tuple[Fleet, LoadPlan]]:
+) -> Iterator[tuple[Generators, LoadPlan]]:
     """Generators for a load on a server that stands somewhere, and the plan with their workers: `threads` in
     all, where that is given.
 
@@ -102,7 +102,7 @@ def fleet(
             for one, serves in zip(chosen, serving, strict=True)
         )
         _reachable(members, plan)
-        made = Fleet(members, allowed=bool(outsiders(hops)), threads=threads)
+        made = Generators(members, allowed=bool(outsiders(hops)), threads=threads)
         yield made, made.planned(plan)
 
 
@@ -136,7 +136,7 @@ def whereabouts(
         cpus = server.about.server_cpus if both else server.about.cpus
         rates = [rate for member in members if (rate := member.link_bytes_per_s) is not None]
         where = Where(
-            generator=Fleet(members, threads=threads),
+            generator=Generators(members, threads=threads),
             site=site,
             same_machine=any(member.same_machine for member in members),
             link_bytes_per_s=sum(rates) if len(rates) == len(members) else None,

@@ -15,7 +15,7 @@ import msgspec
 from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
 from assay.cluster.generators import read_clocks
-from assay.cluster.generators_slices import FleetTurns
+from assay.cluster.generators_slices import GeneratorsTurns
 from assay.core.errors import AssayError, EnvironmentLacks, ServerFailed
 from assay.core.settings import Settings
 from assay.core.vault import scrubbed
@@ -28,7 +28,7 @@ from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.manifest import Requirement, ServerSpec
-from assay.servers.sampling import Lives, Looks
+from assay.servers.sampling import Lives, Sampling
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
 from assay.servers.site import Site
@@ -143,7 +143,7 @@ class FarServices(Services):
         """CPU time used so far, by service."""
         return cast(dict[str, int], calls.ask(self.agent, "services_cpu_ns") if self.agent else {})
 
-    def seen(self) -> tuple[ServiceSeen, ...]:
+    def observed(self) -> tuple[ServiceSeen, ...]:
         """What the services are, and take now."""
         if self.agent is None or not self.specs:
             return ()
@@ -162,17 +162,17 @@ class FarWatch:
     agent: Agent
     number: int
 
-    def seen(self) -> HostSeen:
+    def observed(self) -> HostSeen:
         """The node since then."""
         return msgspec.json.decode(calls.ask(self.agent, "watched", self.number), type=HostSeen)
 
 
 @dataclass
-class FarLooks:
+class RemoteSampling:
     """The node's own looks at the slices, asked for now and then."""
 
     agent: Agent
-    seen: list[TurnSeen] = field(default_factory=list)
+    samples: list[TurnSeen] = field(default_factory=list)
     _dead: Collection[int] = ()
     _asked_s: float = 0.0
 
@@ -192,14 +192,14 @@ class FarLooks:
         """The node does so itself."""
 
     def hosts(self) -> tuple[HostSeen, ...]:
-        """The node in each lane's slices; it looks no more."""
+        """The node in each arm's slices; it looks no more."""
         self._ask()
         return msgspec.json.decode(calls.ask(self.agent, "followed"), type=tuple[HostSeen, ...])
 
     def _ask(self) -> None:
         self._asked_s = time.monotonic()
-        seen, self._dead = calls.ask(self.agent, "slices_seen", len(self.seen))
-        self.seen += msgspec.json.decode(seen, type=tuple[TurnSeen, ...])
+        seen, self._dead = calls.ask(self.agent, "slices_seen", len(self.samples))
+        self.samples += msgspec.json.decode(seen, type=tuple[TurnSeen, ...])
 
 
 @dataclass(frozen=True)
@@ -231,13 +231,13 @@ class FarSite(Site):
         """Build a server there. ServerFailed names the node where it lacks something."""
         say(f"on {self.agent.node.address}")
 
-        def look() -> None:
+        def ask_node() -> None:
             if cancel.is_set():
                 raise ServerFailed("build", "the build was cancelled")
 
         try:
             with self._named():
-                return cast(Prepared, patiently(self.agent, "prepare", spec, cores, look=look))
+                return cast(Prepared, patiently(self.agent, "prepare", spec, cores, look=ask_node))
         except EnvironmentLacks as lost:
             raise ServerFailed("build", str(lost)) from lost
 
@@ -290,17 +290,19 @@ class FarSite(Site):
         """Look at the node from now on."""
         return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
 
-    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], services: Services, split: CoreSplit) -> Looks:
+    def sample_slices(
+        self, turns: GoingTurns, arms: Sequence[Lives], services: Services, split: CoreSplit
+    ) -> Sampling:
         """Have the node look at servers, its services and itself at both ends of each slice, by its own
         clock."""
-        if not isinstance(turns, FleetTurns):
+        if not isinstance(turns, GeneratorsTurns):
             raise EnvironmentLacks("generators of this machine take turns with no other's servers")
         [clock] = read_clocks([self.agent])
-        numbers = tuple(getattr(lane.running, "number", None) for lane in lanes)
+        numbers = tuple(getattr(arm.running, "number", None) for arm in arms)
         starts_ns = turns.starts_ns + clock.offset_ns
         calls.ask(self.agent, "follow", turns.plan, starts_ns, numbers, split)
         turns.followed_by(self.agent)
-        return FarLooks(self.agent)
+        return RemoteSampling(self.agent)
 
     def free_bytes(self) -> int:
         """How much memory is free there."""
@@ -311,12 +313,12 @@ def end_server(agent: Agent, number: int) -> None:
     """End a server on a node. ServerFailed (stage "stop") where it still runs after a long time."""
     until_s = time.monotonic() + _END_S
 
-    def look() -> None:
+    def ask_node() -> None:
         if time.monotonic() > until_s:
             said = f"node {agent.node.address}: the server has not ended within {_END_S:g} s"
             raise ServerFailed("stop", said)
 
-    patiently(agent, "stop_server", number, look=look)
+    patiently(agent, "stop_server", number, look=ask_node)
 
 
 def patiently(agent: Agent, what: str, *given: object, look: Callable[[], None] = lambda: None) -> Any:  # noqa: ANN401 - whatever the agent gives

@@ -22,7 +22,7 @@ def of(address: str) -> Survey:
         there = calls.nodes()
         sent = [calls.send(NodeAgent, node.roles[0] if node.roles else None, node) for node in there]
         try:
-            seen = list(map(_seen, sent, calls.arrived(sent)))
+            seen = list(map(_node_seen, sent, calls.arrived(sent)))
             whole = [agent for agent, node in zip(sent, seen, strict=True) if not node.problem]
             seen = _with_links(seen, whole)
         finally:
@@ -30,7 +30,7 @@ def of(address: str) -> Survey:
     return Survey(address=address, nodes=tuple(seen), problems=tuple(_problems(seen)))
 
 
-def _seen(agent: Agent, problem: AssayError | None) -> NodeSeen:
+def _node_seen(agent: Agent, problem: AssayError | None) -> NodeSeen:
     node = agent.node
     try:
         if problem is not None:

@@ -23,13 +23,13 @@ _SAYS_NOTHING = re.compile(
 """Frames of a trace (they are indented), quotations of the source, and summaries of what was said above."""
 
 
-def complaint(output: str) -> str:
+def message(output: str) -> str:
     """The line that tells the reason: of several the last; empty where no line looks like one."""
     found = [line for line in output.splitlines() if _SPEAKS.search(line) and not _SAYS_NOTHING.match(line)]
     return found[-1].strip()[:_LONGEST] if found else ""
 
 
 def last_words(output: str) -> str:
-    """The complaint, or else the last line that is not empty."""
+    """The message, or else the last line that is not empty."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return complaint(output) or (lines[-1][:_LONGEST] if lines else "")
+    return message(output) or (lines[-1][:_LONGEST] if lines else "")

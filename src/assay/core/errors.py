@@ -82,8 +82,8 @@ class ServerFailed(AssayError):
     @property
     def reason(self) -> str:
         """What went wrong, with the server's own word for it where its log has one."""
-        from assay.core.error_line import complaint, last_words
+        from assay.core.error_line import last_words, message
 
         serving = self.stage in ("contract", "load")  # its last words are about something else
-        said = complaint(self.log_tail) if serving else last_words(self.log_tail)
+        said = message(self.log_tail) if serving else last_words(self.log_tail)
         return f"{self.message}; it said: {said}" if said else self.message

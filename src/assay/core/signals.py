@@ -20,7 +20,7 @@ _NOTE = b"assay: it is ending: what was measured is kept and shown; one more sig
 _STDERR = 2
 
 
-class _State:
+class _SignalState:
     """What the next signal means."""
 
     running = False
@@ -40,21 +40,26 @@ def listen() -> None:
 @contextlib.contextmanager
 def run() -> Iterator[None]:
     """A run, from its first server to its last report; outside of it each signal is KeyboardInterrupt."""
-    _State.running, _State.ending, _State.noted, _State.came = True, False, False, False
+    _SignalState.running, _SignalState.ending, _SignalState.noted, _SignalState.came = (
+        True,
+        False,
+        False,
+        False,
+    )
     try:
         yield
     finally:
-        _State.running = False
+        _SignalState.running = False
 
 
 def ending() -> None:
     """Nothing more is measured in this run: the next signal is only noted."""
-    _State.ending = True
+    _SignalState.ending = True
 
 
 def came() -> bool:
     """Whether a signal has come in this run, or in the last one if it is over."""
-    return _State.came
+    return _SignalState.came
 
 
 def ignore() -> None:
@@ -67,12 +72,12 @@ def ignore() -> None:
 def _hear(before: Handler, number: int, frame: FrameType | None) -> None:
     with contextlib.suppress(KeyboardInterrupt):  # whether it interrupts is said here
         before(number, frame)
-    if _State.running:
-        _State.came = True
-        if _State.ending and not _State.noted:
-            _State.noted = True
+    if _SignalState.running:
+        _SignalState.came = True
+        if _SignalState.ending and not _SignalState.noted:
+            _SignalState.noted = True
             with contextlib.suppress(OSError):
                 os.write(_STDERR, _NOTE)  # no stream: it may be amidst a line of its own
             return
-        _State.ending, _State.noted = True, False
+        _SignalState.ending, _SignalState.noted = True, False
     raise KeyboardInterrupt

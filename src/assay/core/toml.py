@@ -35,7 +35,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Document(Generic[T]):
+class TomlDocument(Generic[T]):
     """A decoded file that still knows on which line each key stands."""
 
     path: Path
@@ -47,7 +47,7 @@ class Document(Generic[T]):
         return _error(self.path, self.text, key, problem, remedy)
 
 
-def read(path: Path, kind: type[T], name: str) -> Document[T]:
+def read(path: Path, kind: type[T], name: str) -> TomlDocument[T]:
     """Decode the TOML file at `path`; `name` says what it is ("study", "server manifest").
 
     Raises InputError in one line: file, line, key, what is wrong and what would be right.
@@ -59,7 +59,7 @@ def read(path: Path, kind: type[T], name: str) -> Document[T]:
     except OSError as error:
         raise InputError(f"{path}: cannot read the {name}: {reason_of(error)}") from error
     try:
-        return Document(path, _decoded(path, text, kind, name), text)
+        return TomlDocument(path, _decoded(path, text, kind, name), text)
     except RecursionError:
         raise InputError(f"{path}: its tables and lists are nested too deeply for any {name}") from None
 

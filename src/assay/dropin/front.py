@@ -125,7 +125,7 @@ def _judged(plan: LoadPlan, measurement: Measurement, host: Watch | None) -> tup
         plan,
         cores=os.cpu_count() or 1,
         same_machine=target_policy.is_this_machine(map(target_policy.without_port, plan.addresses)),
-        host=None if host is None else host.seen(),
+        host=None if host is None else host.observed(),
     )
     findings = judge(measurement)
     expecting = _expecting(measurement)

@@ -1,7 +1,8 @@
 """The load engine, typed: values in, values out, errors of ours.
 
 `start(plan)` gives an `EngineRun`; while its `wait` says that it has not ended, `snapshot` is the
-live view; `result` is the `Measurement`. `start_woven(plan)` gives a `WovenRun`, whose lanes take turns.
+live view; `result` is the `Measurement`. `start_interleaved(plan)` gives a `InterleavedRun`, whose arms take
+turns.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import LoadPlan
 
 if TYPE_CHECKING:
-    from assay.model.interleaving import Change, Turn, WovenMeasurement, WovenPlan, WovenSnapshot
+    from assay.model.interleaving import (
+        Change,
+        InterleavedMeasurement,
+        InterleavedPlan,
+        InterleavedSnapshot,
+        Turn,
+    )
 
 _encode = msgspec.json.Encoder().encode
 _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
@@ -66,7 +73,7 @@ def version() -> str:
     return _engine.version()
 
 
-def _encoded(plan: LoadPlan | WovenPlan) -> bytes:
+def _encoded(plan: LoadPlan | InterleavedPlan) -> bytes:
     """The plan as it is carried out: with its secrets, which nothing else holds."""
     try:
         return vault.revealed_json(_encode(plan))
@@ -115,14 +122,14 @@ def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
         return EngineRun(_engine.Run(_encoded(plan), script))
 
 
-def start_woven(plan: WovenPlan) -> WovenRun:
-    """Start lanes that take turns, on threads of the engine.
+def start_interleaved(plan: InterleavedPlan) -> InterleavedRun:
+    """Start arms that take turns, on threads of the engine.
 
     `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it; then nothing
     was sent.
     """
     with _errors_of_ours():
-        return WovenRun(_engine.WovenRun(_encoded(plan)))
+        return InterleavedRun(_engine.InterleavedRun(_encoded(plan)))
 
 
 class EngineRun:
@@ -180,7 +187,7 @@ class EngineRun:
         """Wait for the end and give the measurement.
 
         `ScriptFailed` where the script could not go on; `RuntimeError` reports a defect of the engine:
-        its books do not balance.
+        its accounting does not balance.
         """
         try:
             return without_secrets(_decode_measurement(self._run.result()))
@@ -190,28 +197,28 @@ class EngineRun:
             raise RuntimeError(str(error)) from None
 
 
-def turns_without_secrets(found: WovenMeasurement) -> WovenMeasurement:
-    """The measurement of lanes with tokens for secrets in what their servers said."""
+def turns_without_secrets(found: InterleavedMeasurement) -> InterleavedMeasurement:
+    """The measurement of arms with tokens for secrets in what their servers said."""
     replace = msgspec.structs.replace
-    lanes = (replace(lane, measurement=without_secrets(lane.measurement)) for lane in found.lanes)
-    return replace(found, lanes=tuple(lanes))
+    arms = (replace(arm, measurement=without_secrets(arm.measurement)) for arm in found.arms)
+    return replace(found, arms=tuple(arms))
 
 
-class WovenRun:
-    """Lanes that take turns, or took them. Its methods may be called from any thread."""
+class InterleavedRun:
+    """Arms that take turns, or took them. Its methods may be called from any thread."""
 
-    least_settle_ns = 0
+    least_washout_ns = 0
     """All its workers have one clock, and switch together."""
 
-    def __init__(self, run: _engine.WovenRun) -> None:
+    def __init__(self, run: _engine.InterleavedRun) -> None:
         """Take over a run that has started."""
         from assay.model import interleaving  # `assay load` starts without it
 
         self._run = run
         self._decode_turn = msgspec.json.Decoder(interleaving.Turn).decode
         self._decode_turns = msgspec.json.Decoder(tuple[interleaving.Turn, ...]).decode
-        self._decode_snapshot = msgspec.json.Decoder(interleaving.WovenSnapshot).decode
-        self._decode_measurement = msgspec.json.Decoder(interleaving.WovenMeasurement).decode
+        self._decode_snapshot = msgspec.json.Decoder(interleaving.InterleavedSnapshot).decode
+        self._decode_measurement = msgspec.json.Decoder(interleaving.InterleavedMeasurement).decode
 
     def change(self, change: Change, from_cycle: int = 0) -> int:
         """Change the turns from a cycle on, or the first that is not settled; which one that is."""
@@ -245,14 +252,14 @@ class WovenRun:
         found = self._run.wait_end(turn, timeout_s)
         return None if found is None else self._decode_turn(found)
 
-    def snapshot(self) -> WovenSnapshot:
-        """Give the live view of all lanes."""
+    def snapshot(self) -> InterleavedSnapshot:
+        """Give the live view of all arms."""
         return self._decode_snapshot(self._run.snapshot())
 
-    def result(self) -> WovenMeasurement:
-        """Wait for the end and give the measurement of each lane.
+    def result(self) -> InterleavedMeasurement:
+        """Wait for the end and give the measurement of each arm.
 
-        `RuntimeError` reports a defect of the engine: the books of a lane do not balance.
+        `RuntimeError` reports a defect of the engine: the accounting of an arm do not balance.
         """
         try:
             found = self._decode_measurement(self._run.result())
@@ -267,7 +274,7 @@ class AgreedTurns:
     They follow from the plan and the changes alone: who is told the same has the same.
     """
 
-    def __init__(self, plan: WovenPlan) -> None:
+    def __init__(self, plan: InterleavedPlan) -> None:
         """Begin with the plan's."""
         from assay.model import interleaving  # `assay load` starts without it
 

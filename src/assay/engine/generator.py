@@ -10,7 +10,13 @@ from assay.model.plan import LoadPlan
 from assay.model.trial import GeneratorSeen
 
 if TYPE_CHECKING:
-    from assay.model.interleaving import Change, Turn, WovenMeasurement, WovenPlan, WovenSnapshot
+    from assay.model.interleaving import (
+        Change,
+        InterleavedMeasurement,
+        InterleavedPlan,
+        InterleavedSnapshot,
+        Turn,
+    )
 
 
 class GoingLoad(Protocol):
@@ -33,10 +39,10 @@ class GoingLoad(Protocol):
 
 
 class GoingTurns(Protocol):
-    """Lanes that take turns, or took them."""
+    """Arms that take turns, or took them."""
 
-    least_settle_ns: int
-    """The settle time below which it is not known that nobody works in another's slice."""
+    least_washout_ns: int
+    """The washout below which it is not known that nobody works in another's slice."""
 
     def change(self, change: Change, from_cycle: int = 0) -> int:
         """Change the turns from a cycle on, or the first that can still be changed; which one that is."""
@@ -56,11 +62,11 @@ class GoingTurns(Protocol):
     def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
         """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
 
-    def snapshot(self) -> WovenSnapshot:
-        """Give the live view of all lanes."""
+    def snapshot(self) -> InterleavedSnapshot:
+        """Give the live view of all arms."""
 
-    def result(self) -> WovenMeasurement:
-        """Wait for the end and give the measurement of each lane."""
+    def result(self) -> InterleavedMeasurement:
+        """Wait for the end and give the measurement of each arm."""
 
 
 class Generator(Protocol):
@@ -72,8 +78,8 @@ class Generator(Protocol):
     def start(self, plan: LoadPlan) -> GoingLoad:
         """Start a load. PlanRefused where the plan is wrong, EnvironmentLacks where it cannot be offered."""
 
-    def start_woven(self, plan: WovenPlan) -> GoingTurns:
-        """Start lanes that take turns, as `start` does."""
+    def start_interleaved(self, plan: InterleavedPlan) -> GoingTurns:
+        """Start arms that take turns, as `start` does."""
 
 
 class ThisProcess:
@@ -87,9 +93,9 @@ class ThisProcess:
         """Start the load on threads of this process."""
         return driver.start(plan)
 
-    def start_woven(self, plan: WovenPlan) -> GoingTurns:
-        """Start the lanes on threads of this process."""
-        return driver.start_woven(plan)
+    def start_interleaved(self, plan: InterleavedPlan) -> GoingTurns:
+        """Start the arms on threads of this process."""
+        return driver.start_interleaved(plan)
 
 
 def generators_of(load: GoingLoad) -> tuple[GeneratorSeen, ...]:
@@ -98,7 +104,7 @@ def generators_of(load: GoingLoad) -> tuple[GeneratorSeen, ...]:
     return seen() if seen is not None else ()
 
 
-def lane_generators_of(turns: GoingTurns, lane: int) -> tuple[GeneratorSeen, ...]:
-    """What was seen of each of several generators in a lane; nothing where this process was the only one."""
+def arm_generators_of(turns: GoingTurns, arm: int) -> tuple[GeneratorSeen, ...]:
+    """What was seen of each of several generators in an arm; nothing where this process was the only one."""
     seen = getattr(turns, "generators", None)
-    return seen(lane) if seen is not None else ()
+    return seen(arm) if seen is not None else ()

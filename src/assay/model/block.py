@@ -1,9 +1,9 @@
-"""`Sitting`: a block, or those of its cases that ask the same, of which all servers were alive at once and
-got the load in turns; the unit of replication of a woven comparison.
+"""`Block`: a block, or those of its cases that ask the same, of which all servers were alive at once and
+got the load in turns; the unit of replication of an interleaved comparison.
 
 It is one line of a record. Its trials are trials like others (`Run.trials` holds them too, in the order of
-their numbers); what a sitting knows beyond them is how long the turns were and why, and whose processes
-worked while whose turn it was.
+their numbers); what an interleaved block knows beyond them is how long the turns were and why, and whose
+processes worked while whose turn it was.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ same, so it makes them slower and leaves the ratio."""
 UNLIKE_NS = 250_000_000
 """Between unlike programs: below it a switch costs one of them more than the other."""
 LONGEST_NS = 5_000_000_000
-"""A sitting of four cycles is then 20 s of each server: longer ones would no longer be in turns."""
-SETTLE_NS = 5_000_000
+"""An interleaved block of four cycles is then 20 s of each server: longer ones would no longer be in
+turns."""
+WASHOUT_NS = 5_000_000
 
 
 class Lengths(Value, frozen=True, kw_only=True):
-    """How long slices are and the settle time before each; `why` says in a few words what settled them."""
+    """How long slices are and the washout before each; `why` says in a few words what settled them."""
 
     slice_ns: int
-    settle_ns: int
+    washout_ns: int
     why: str = ""
 
 
 class Pilot(Value, frozen=True, kw_only=True):
-    """Slices of two lengths, tried in turn before the first sitting measured.
+    """Slices of two lengths, tried in turn before the first block measured.
 
     `apart` is by how much (a share) the ratio of that pair differed most between the two, beyond what its
     errors explain where they do not `agree`; the shorter is used only where all pairs agree. A difference of
@@ -50,8 +51,8 @@ class Pilot(Value, frozen=True, kw_only=True):
     resolved: float | None = None
 
 
-class Weave(Value, frozen=True, kw_only=True):
-    """That a design's blocks are sittings, and within which bounds their lengths are chosen.
+class Interleaving(Value, frozen=True, kw_only=True):
+    """That a design's blocks are interleaved, and within which bounds their lengths are chosen.
 
     Slices are `least_slice_ns` or longer, `most_slice_ns` at most. `given_slice_ns` is a length asked for by
     hand (None: it is chosen), and `alike` says that the servers are builds of one program, without a pilot:
@@ -60,7 +61,7 @@ class Weave(Value, frozen=True, kw_only=True):
 
     least_slice_ns: int
     most_slice_ns: int = LONGEST_NS
-    settle_ns: int = SETTLE_NS
+    washout_ns: int = WASHOUT_NS
     given_slice_ns: int | None = None
     alike: bool = False
 
@@ -71,24 +72,24 @@ class Weave(Value, frozen=True, kw_only=True):
 
 
 class TurnSeen(Value, frozen=True, kw_only=True):
-    """The CPU time that each server's processes used in one measured slice, in the order of the sitting's
+    """The CPU time that each server's processes used in one measured slice, in the order of the block's
     trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at;
-    trials that never became a lane are the last of a sitting, and have no place here.
+    trials that never became an arm are the last of an interleaved block, and have no place here.
 
     `services_cpu_ns` is what each service used meanwhile, by its name, of those that could be looked at; not
     known of older records. `length_ns` is the time between the two looks, which lie within the slice and so
-    outside the settle time.
+    outside the washout.
     """
 
     turn: int
-    lane: int
+    arm: int
     length_ns: int
     cpu_ns: tuple[int | None, ...]
     services_cpu_ns: dict[str, int] = {}
 
 
-class Sitting(Value, frozen=True, kw_only=True):
-    """One sitting. `trials` are its lanes, in their order: also of servers that did not start, or died.
+class Block(Value, frozen=True, kw_only=True):
+    """One block. `trials` are its arms, in their order: also of servers that did not start, or died.
 
     `lengths` are those of its measured slices. `turns` are its measured slices, looked at from outside.
     `cut`: it was ended early (Ctrl-C) and holds the cycles that were whole by then.
@@ -105,11 +106,11 @@ class Sitting(Value, frozen=True, kw_only=True):
 
     def rested(self, case: str) -> Iterator[Rested]:
         """The measured slices of others in which the server of `case` could be looked at."""
-        lane = next(place for place, trial in enumerate(self.trials) if trial.case == case)
+        arm = next(place for place, trial in enumerate(self.trials) if trial.case == case)
         for seen in self.turns:
-            used_ns = seen.cpu_ns[lane] if lane < len(seen.cpu_ns) else None
-            if seen.lane != lane and used_ns is not None and seen.length_ns > 0:
-                whose = self.trials[seen.lane].case
+            used_ns = seen.cpu_ns[arm] if arm < len(seen.cpu_ns) else None
+            if seen.arm != arm and used_ns is not None and seen.length_ns > 0:
+                whose = self.trials[seen.arm].case
                 yield Rested(turn=seen.turn, whose=whose, length_ns=seen.length_ns, cpu_ns=used_ns)
 
 

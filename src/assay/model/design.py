@@ -1,4 +1,4 @@
-"""`Design`: what a run is made of, settled before its first trial: a study, a contest, a search or a load.
+"""`Design`: what a run is made of, settled before its first trial: a study, a comparison, a search or a load.
 
 A record keeps the design in its header, whole: the run is gone on with, judged and reported from it alone,
 without the study file and without the command line. What a run of a design does next is a pure function of
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assay.model.block import Weave
+from assay.model.block import Interleaving
 from assay.model.claim import Claim
 from assay.model.plan import LoadPlan, Value
 
@@ -44,8 +44,8 @@ class AnyDesign(Value, frozen=True, kw_only=True):
 
     `plans` and `warm_ups` are by the case's id, before a rate or a warm-up that follows from other trials is
     filled in; `titles` name each case's server in full. `rules` are the thresholds that this run changes.
-    With `weave` the closed loops of a block are sittings; without, trials follow one another, and `unwoven`
-    says why where sittings are what is usual.
+    With `interleave` the closed loops of a block are interleaved; without, trials follow one another, and
+    `sequential` says why where blocks are what is usual.
     """
 
     title: str = ""
@@ -55,13 +55,13 @@ class AnyDesign(Value, frozen=True, kw_only=True):
     warm_ups: dict[str, WarmUp] = {}
     titles: dict[str, str] = {}
     rules: dict[str, RuleSetting] = {}
-    weave: Weave | None = None
-    unwoven: str = ""
+    interleave: Interleaving | None = None
+    sequential: str = ""
 
     @property
     def unlike(self) -> bool:
         """Whether its servers take turns and are no builds of one program: a switch costs each its own."""
-        return self.weave is not None and not self.weave.alike
+        return self.interleave is not None and not self.interleave.alike
 
 
 # --- a study ------------------------------------------------------------------------------
@@ -72,7 +72,8 @@ class Choices(Value, frozen=True, kw_only=True):
 
     `servers` keeps those entries only (the null server stays). Without `blocks` the study's number counts,
     without a `seed` one is drawn. `control` enters one case a second time, as the A/A control; `latency` adds
-    open loops to every closed load; `quick` makes it a first look. Without `weave` trials follow one another.
+    open loops to every closed load; `quick` makes it a first look. Without `interleave` trials follow one
+    another.
     """
 
     profile: str = "fair"
@@ -82,7 +83,7 @@ class Choices(Value, frozen=True, kw_only=True):
     servers: tuple[str, ...] = ()
     control: bool = True
     latency: bool = False
-    weave: bool = True
+    interleave: bool = True
 
 
 class Publication(Value, frozen=True, kw_only=True):
@@ -93,7 +94,7 @@ class Publication(Value, frozen=True, kw_only=True):
     flaws: tuple[str, ...] = ()
 
 
-class Figures(Value, frozen=True, kw_only=True):
+class PublishedFigures(Value, frozen=True, kw_only=True):
     """What was published of one server at one load; `load` names the published profile's load.
 
     Of several at one load the first is the one by which the study concludes.
@@ -124,14 +125,14 @@ class StudyDesign(AnyDesign, frozen=True, kw_only=True, tag="study", tag_field="
     path: str = ""
     analysis: str = ""
     publication: Publication = Publication()
-    figures: dict[str, tuple[Figures, ...]] = {}
+    figures: dict[str, tuple[PublishedFigures, ...]] = {}
     claims: tuple[Claim, ...] = ()
 
 
 # --- commands and URLs --------------------------------------------------------------------
 
 
-class Rival(Value, frozen=True, kw_only=True):
+class Candidate(Value, frozen=True, kw_only=True):
     """A server that a command line names. `command` is a shell's, with the scans' `values` filled in; empty
     where a server stands at `url` already, whose host was looked up as `address`."""
 
@@ -142,12 +143,13 @@ class Rival(Value, frozen=True, kw_only=True):
     values: dict[str, str] = {}
 
     def fill(self, text: str) -> str:
-        """`text` with this rival's scanned values in place of their names."""
+        """`text` with this candidate's scanned values in place of their names."""
         return filled(text, self.values)
 
 
 class Commands(Value, frozen=True, kw_only=True):
-    """Shell commands around the servers: once a rival, before each start, and once a rival at the end.
+    """Shell commands around the servers: once a candidate, before each start, and once a candidate at the
+    end.
 
     Empty where there is none. Scanned values are filled in.
     """
@@ -166,7 +168,7 @@ class Terms(Value, frozen=True, kw_only=True):
     ready_timeout_s: float
 
 
-class RivalsDesign(AnyDesign, frozen=True, kw_only=True):
+class CandidatesDesign(AnyDesign, frozen=True, kw_only=True):
     """What designs say whose servers a command line names: it ends by its own figures, or after `budget_ns`
     of load, in trials that are measured for `measure_ns`.
 
@@ -175,21 +177,21 @@ class RivalsDesign(AnyDesign, frozen=True, kw_only=True):
 
     budget_ns: int
     measure_ns: int = 0
-    rivals: tuple[Rival, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     terms: Terms | None = None
     commands: Commands = Commands()
 
 
-class ContestDesign(RivalsDesign, frozen=True, kw_only=True, tag="contest", tag_field="kind"):
-    """Which of the rivals serves more? Blocks until every question is settled.
+class ComparisonDesign(CandidatesDesign, frozen=True, kw_only=True, tag="comparison", tag_field="kind"):
+    """Which of the candidates serves more? Blocks until every question is settled.
 
-    A difference of `sought` or more is looked for. `control` enters the first rival a second time;
-    `unlike_allowed` compares rivals whose answers differ. `slower_allowed` makes it a gate: the one question
-    is then whether the second rival is slower than the first by more than this share. `unsure_fails`: where
-    that cannot be told, the gate fails too.
+    A difference of `margin` or more is looked for. `control` enters the first candidate a second time;
+    `unlike_allowed` compares candidates whose answers differ. `slower_allowed` makes it a gate: the one
+    question is then whether the second candidate is slower than the first by more than this share.
+    `unsure_fails`: where that cannot be told, the gate fails too.
     """
 
-    sought: float
+    margin: float
     control: bool = True
     unlike_allowed: bool = False
     slower_allowed: float | None = None
@@ -209,7 +211,7 @@ class Bounds(Value, frozen=True, kw_only=True):
     first_per_s: float | None = None
 
 
-class SearchDesign(RivalsDesign, frozen=True, kw_only=True, tag="search", tag_field="kind"):
+class SearchDesign(CandidatesDesign, frozen=True, kw_only=True, tag="search", tag_field="kind"):
     """What is the highest rate that holds an objective? Open loops at rates in turn.
 
     `max_connections` None: as many as the rate and the objective can need.
@@ -223,7 +225,7 @@ class LoadDesign(AnyDesign, frozen=True, kw_only=True, tag="load", tag_field="ki
     """One load of a URL, kept when it was over: one case, one trial, and nothing that could still be due."""
 
 
-Design = StudyDesign | ContestDesign | SearchDesign | LoadDesign
+Design = StudyDesign | ComparisonDesign | SearchDesign | LoadDesign
 """Every kind of run that a record may be of."""
 
 

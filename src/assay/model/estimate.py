@@ -52,7 +52,7 @@ class Known(Value, frozen=True, kw_only=True):
 class Ranked(Value, frozen=True, kw_only=True):
     """A case's place among the cases of its workload and load.
 
-    `tier` counts from 1 and is shared by cases of which none is shown faster; None where the case
+    `rank` counts from 1 and is shared by cases of which none is shown faster; None where the case
     has no place, with the `reason`. `throughput` is what was measured; None where no trial was. `known`
     is what that lets one say of the truth. `withheld` marks a throughput that is no result.
     `relative_to_best` is this case divided by the best candidate, paired by block, with the ends that are
@@ -60,7 +60,7 @@ class Ranked(Value, frozen=True, kw_only=True):
     """
 
     case: str
-    tier: int | None
+    rank: int | None
     throughput: Estimate | None
     relative_to_best: Estimate | None
     reason: str = ""

@@ -1,7 +1,7 @@
-"""Woven plans and what comes of them: several lanes in one run that take turns.
+"""Interleaved plans and what comes of them: several arms in one run that take turns.
 
-The Rust twins are `crates/engine/src/plan/woven.rs`, `change.rs`, `course.rs` and `record/woven.rs`. All
-times are nanoseconds; points of time count from the start of the run.
+The Rust twins are `crates/engine/src/plan/interleaved.rs`, `change.rs`, `course.rs` and
+`record/interleaved.rs`. All times are nanoseconds; points of time count from the start of the run.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ Phase = Literal["warmup", "measured"]
 Ended = Literal["unreachable", "failure", "asked"]
 
 
-class WovenPlan(Value, frozen=True, kw_only=True):
-    """Several plans in one run, a lane each, on the same threads.
+class InterleavedPlan(Value, frozen=True, kw_only=True):
+    """Several plans in one run, an arm each, on the same threads.
 
-    While one lane has its slice of `slice_ns` the others rest, with their connections open. In the
-    `settle_ns` before each slice nobody starts anything and what is under way is answered. `threads`,
-    `cpus`, `stop`, `warmup_max_ns` and the URL's scheme are the same in all lanes. `stop` counts a
-    lane's own slices: the run ends with the first cycle after which every lane has measured so long.
-    `seed` draws the order. `part` says what of all lanes is offered by one process where others offer the
+    While one arm has its slice of `slice_ns` the others rest, with their connections open. In the
+    `washout_ns` before each slice nobody starts anything and what is under way is answered. `threads`,
+    `cpus`, `stop`, `warmup_max_ns` and the URL's scheme are the same in all arms. `stop` counts a
+    arm's own slices: the run ends with the first cycle after which every arm has measured so long.
+    `seed` draws the order. `part` says what of all arms is offered by one process where others offer the
     rest; the turns, those of the whole, count from the instant at which it starts.
     """
 
-    lanes: tuple[LoadPlan, ...]
+    arms: tuple[LoadPlan, ...]
     slice_ns: int
-    settle_ns: int
+    washout_ns: int
     seed: int = 0
     part: Part | None = None
 
 
 class Measure(Value, frozen=True, kw_only=True, tag_field="kind", tag="measure"):
-    """Lanes measure; all of them where none is named. Without effect on those that do."""
+    """Arms measure; all of them where none is named. Without effect on those that do."""
 
-    lanes: tuple[int, ...] | None = None
+    arms: tuple[int, ...] | None = None
 
 
 class GiveTurns(Value, frozen=True, kw_only=True, tag_field="kind", tag="turns"):
-    """Only these lanes have turns; the others lend theirs, and their connections stay open."""
+    """Only these arms have turns; the others yield theirs, and their connections stay open."""
 
-    lanes: tuple[int, ...]
+    arms: tuple[int, ...]
 
 
 class SetLengths(Value, frozen=True, kw_only=True, tag_field="kind", tag="lengths"):
-    """Slices are of another length, and the settle time before them."""
+    """Slices are of another length, and the washout before them."""
 
     slice_ns: int
-    settle_ns: int
+    washout_ns: int
 
 
-class EndLane(Value, frozen=True, kw_only=True, tag_field="kind", tag="end_lane"):
-    """A lane has no more turns; its books stay."""
+class EndArm(Value, frozen=True, kw_only=True, tag_field="kind", tag="end_arm"):
+    """An arm has no more turns; its accounting stay."""
 
-    lane: int
+    arm: int
     why: Ended = "asked"
 
 
@@ -63,20 +63,20 @@ class End(Value, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """There are no more cycles."""
 
 
-Change: TypeAlias = Measure | GiveTurns | SetLengths | EndLane | End
+Change: TypeAlias = Measure | GiveTurns | SetLengths | EndArm | End
 """What is asked of turns from outside. It holds from a cycle on, for all who share them."""
 
 
 class Turn(Value, frozen=True, kw_only=True):
-    """One turn of a lane: its settle time from `begin_ns` to `start_ns`, its slice from there to `end_ns`.
+    """One turn of an arm: its washout from `begin_ns` to `start_ns`, its slice from there to `end_ns`.
 
-    `number` counts the turns of the run, `place` those of the `cycle`; `phase` is the lane's.
+    `number` counts the turns of the run, `place` those of the `cycle`; `phase` is the arm's.
     """
 
     number: int
     cycle: int
     place: int
-    lane: int
+    arm: int
     phase: Phase
     begin_ns: int
     start_ns: int
@@ -84,16 +84,16 @@ class Turn(Value, frozen=True, kw_only=True):
 
 
 class Slice(Value, frozen=True, kw_only=True):
-    """What a lane did in the slice of one of its turns, summed over the workers.
+    """What an arm did in the slice of one of its turns, summed over the workers.
 
     `early_completed` of the `completed` came in its first fifth. `service_time_sum_ns` and
     `service_time_p50_ns` are of `completed` (the median over several workers: the mean of theirs, by
-    answers). `carried` requests were under way at its end; `unsettled` of the lane's still were when the
-    settle time after it was over. `edges_ns` is how long those had been under way by its end, less how long
+    answers). `carried` requests were under way at its end; `unsettled` of the arm's still were when the
+    washout after it was over. `edges_ns` is how long those had been under way by its end, less how long
     requests had been that were under way at its begin: with it the service times are the time that requests
     were under way within the slice (not known of older records). `late` answers came between the
-    lane's slice before it and this one, and count for nobody. `reopened` connections were opened again since
-    the end of the lane's slice before it.
+    arm's slice before it and this one, and count for nobody. `reopened` connections were opened again since
+    the end of the arm's slice before it.
     `client_cpu_ns` is the engine's own; `client_delayed_ns` is how long its workers were ready to run
     meanwhile and others had their cores (not known of older records, nor where the system does not tell).
     """
@@ -102,7 +102,7 @@ class Slice(Value, frozen=True, kw_only=True):
     cycle: int
     place: int
     phase: Phase
-    settle_ns: int
+    washout_ns: int
     start_ns: int
     length_ns: int
     started: int
@@ -122,7 +122,7 @@ class Slice(Value, frozen=True, kw_only=True):
 
     @property
     def window(self) -> Window:
-        """What of it stands among the windows of its lane."""
+        """What of it stands among the windows of its arm."""
         return Window(
             start_ns=self.start_ns,
             length_ns=self.length_ns,
@@ -134,13 +134,13 @@ class Slice(Value, frozen=True, kw_only=True):
         )
 
 
-class LaneMeasurement(Value, frozen=True, kw_only=True):
-    """What one lane did.
+class ArmMeasurement(Value, frozen=True, kw_only=True):
+    """What one arm did.
 
     `measurement` is as of a run of its own: `measured_ns` is the sum of its measured slices, `windows`
     are its slices, `warmup_ns` is where the first measured one begins. Its answers are those within its
-    slices; failures count whenever they come, as a time-out may fall into another lane's slice. `late`
-    answers of the measured phase came outside of its slices: they are in the books and in no figure.
+    slices; failures count whenever they come, as a time-out may fall into another arm's slice. `late`
+    answers of the measured phase came outside of its slices: they are in the accounting and in no figure.
     `ended` says why it had no more turns before the end of the run: nobody was there in a whole slice, a
     failure came on which its plan ends, or it was asked for.
     """
@@ -151,8 +151,8 @@ class LaneMeasurement(Value, frozen=True, kw_only=True):
     slices: tuple[Slice, ...]
 
 
-class WovenMeasurement(Value, frozen=True, kw_only=True):
-    """One execution of a `WovenPlan`; `interrupted` where it was stopped in the midst of a cycle.
+class InterleavedMeasurement(Value, frozen=True, kw_only=True):
+    """One execution of a `InterleavedPlan`; `interrupted` where it was stopped in the midst of a cycle.
 
     Of a part, `started_late_ns` is how long after its instant its workers began.
     """
@@ -162,24 +162,24 @@ class WovenMeasurement(Value, frozen=True, kw_only=True):
     started_late_ns: int = 0
     length_ns: int
     interrupted: bool
-    lanes: tuple[LaneMeasurement, ...]
+    arms: tuple[ArmMeasurement, ...]
 
 
-class LaneSnapshot(Value, frozen=True, kw_only=True):
-    """The live view of one lane: `slices` are those of its current phase that are over, the latest 1,200.
+class ArmSnapshot(Value, frozen=True, kw_only=True):
+    """The live view of one arm: `slices` are those of its current phase that are over, the latest 1,200.
 
-    `found` is, in a part of a run, why the lane should have no more turns as seen by that part alone.
+    `ended_here` is, in a part of a run, why the arm should have no more turns as seen by that part alone.
     """
 
     snapshot: Snapshot
     ended: Ended | None
-    found: Ended | None = None
+    ended_here: Ended | None = None
     slices: tuple[Slice, ...]
 
 
-class WovenSnapshot(Value, frozen=True, kw_only=True):
+class InterleavedSnapshot(Value, frozen=True, kw_only=True):
     """The live view; `turn` is the one under way, None once the run has ended."""
 
     elapsed_ns: int
     turn: Turn | None
-    lanes: tuple[LaneSnapshot, ...]
+    arms: tuple[ArmSnapshot, ...]

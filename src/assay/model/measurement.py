@@ -54,7 +54,7 @@ class Outcome(Value, frozen=True, kw_only=True):
     example: str = ""
 
 
-class Books(Value, frozen=True, kw_only=True):
+class RequestAccounting(Value, frozen=True, kw_only=True):
     """Every request is accounted for: started = completed + failed + in_flight."""
 
     started: int
@@ -166,7 +166,7 @@ class Http3(Value, frozen=True, kw_only=True):
 class Measurement(Value, frozen=True, kw_only=True):
     """One execution of a `LoadPlan`.
 
-    `books` and `connections` cover the whole run, warm-up included; every other figure covers the
+    `requests` and `connections` cover the whole run, warm-up included; every other figure covers the
     measured phase only, unless it says otherwise. `completed` counts answers that met the plan's
     expectation: a wrong answer is a failure of origin `plan`.
     Service time runs from the send to the complete answer; response time, in open loops,
@@ -177,14 +177,14 @@ class Measurement(Value, frozen=True, kw_only=True):
     each as often as it was. `stray` includes what came within 20 ms after the end of the run.
     `waited_starts` counts starts of an open loop that came due while all connections (of HTTP/2 and HTTP/3:
     all streams) of their thread were in use, and were made later; None where nobody looked. `under_way` is
-    None of lanes that took turns, where a script gave up, and of older records.
+    None of arms that took turns, where a script gave up, and of older records.
     """
 
     started_at_unix_ns: int
     warmup_ns: int
     measured_ns: int
     interrupted: bool
-    books: Books
+    requests: RequestAccounting
     started: int
     completed: int
     failed: int

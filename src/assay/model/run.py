@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.design import Design, StudyDesign
 from assay.model.estimate import ClaimVerdict, Compared, Ranked
 from assay.model.finding import Finding
 from assay.model.plan import Value
 from assay.model.trial import Case, Trial
 
-FORMAT = 3
-"""Version of the stored run's lines. Raised whenever an older reader would misread a newer line; how an
-older one becomes a present one is `assay.store.migrate`'s to know."""
+FORMAT = 4
+"""Version of the stored run's lines. Raised whenever an older reader would misread a newer line.
+Lines of other formats are not read."""
 
 
 class Environment(Value, frozen=True, kw_only=True):
@@ -94,11 +94,11 @@ class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record
     trial: Trial
 
 
-class SittingDone(Value, frozen=True, kw_only=True, tag="sitting", tag_field="record"):
-    """One finished (or cut) sitting with all of its trials, appended and synced as one line."""
+class BlockDone(Value, frozen=True, kw_only=True, tag="block", tag_field="record"):
+    """One finished (or cut) block with all of its trials, appended and synced as one line."""
 
     format: int = FORMAT
-    sitting: Sitting
+    block: Block
 
 
 class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="record"):
@@ -106,7 +106,7 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
 
     It rests on so many `trials` of the record (not known of format 1), and knew of so many
     `damaged_lines`: where the record says otherwise, it counts no more. `comparisons` are the candidates
-    pair by pair (none in format 1), `noise_floor` the share below which no difference is claimed.
+    pair by pair (none in format 1), `minimum_effect` the share below which no difference is claimed.
     """
 
     format: int = FORMAT
@@ -116,32 +116,33 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
     ranking: tuple[Ranked, ...]
     claims: tuple[ClaimVerdict, ...]
     findings: tuple[Finding, ...]
-    hallmark: bool
+    clean: bool
     trials: int | None = None
     damaged_lines: int = 0
     comparisons: tuple[Compared, ...] = ()
-    noise_floor: float = 0.01
+    minimum_effect: float = 0.01
 
 
 class Run(Value, frozen=True, kw_only=True):
     """A whole run in memory. `damage` says in a few words of each line of its record what cannot be read.
 
-    `trials` are all of them, those of `sittings` too.
+    `trials` are all of them, those of `blocks` too.
     """
 
     header: Header
     trials: tuple[Trial, ...]
     judgement: Judgement | None
     damage: tuple[str, ...] = ()
-    sittings: tuple[Sitting, ...] = ()
+    blocks: tuple[Block, ...] = ()
 
-    def after(self, done: Trial | Sitting) -> Run:
-        """The run with a trial or a sitting more. A judgement was made without it, and counts no more."""
-        trials, sittings = (done.trials, (done,)) if isinstance(done, Sitting) else ((done,), ())
+    def after(self, done: Trial | Block) -> Run:
+        """The run with a trial or an interleaved block more. A judgement was made without it, and counts no
+        more."""
+        trials, blocks = (done.trials, (done,)) if isinstance(done, Block) else ((done,), ())
         return Run(
             header=self.header,
             trials=(*self.trials, *trials),
             judgement=None,
             damage=self.damage,
-            sittings=(*self.sittings, *sittings),
+            blocks=(*self.blocks, *blocks),
         )

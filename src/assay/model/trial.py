@@ -98,7 +98,7 @@ class Case(Value, frozen=True, kw_only=True):
         return self.search.trials if self.search else 1
 
     @property
-    def later(self) -> bool:
+    def dependent(self) -> bool:
         """Whether its load follows from what other cases of the block have shown."""
         return self.rate is not None or self.search is not None
 
@@ -138,11 +138,11 @@ class ServiceSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
     phase, apart from the server's.
 
-    CPU time is of a lane's own slices where servers took turns (older records have that of all of them in
+    CPU time is of an arm's own slices where servers took turns (older records have that of all of them in
     each); None where nobody could look in time. `cpu_share` is that over (measured time x server cores).
-    Memory is that at the end of the measured phase, of a sitting at its end. `pages_shared_out`: each page
-    that several processes share counts in equal parts for each (Linux, proportional set size); else wholly
-    for each, so that forty database processes with one shared buffer seem to take it forty times.
+    Memory is that at the end of the measured phase, of an interleaved block at its end. `pages_shared_out`:
+    each page that several processes share counts in equal parts for each (Linux, proportional set size); else
+    wholly for each, so that forty database processes with one shared buffer seem to take it forty times.
     """
 
     name: str
@@ -275,19 +275,20 @@ class Failure(Value, frozen=True, kw_only=True):
     log_tail: str = ""
 
 
-class Lane(Value, frozen=True, kw_only=True):
-    """What a trial of a sitting was as one of several that took turns. `slices` are its warm-up's, too.
+class Arm(Value, frozen=True, kw_only=True):
+    """What a trial of an interleaved block was as one of several that took turns. `slices` are its warm-up's,
+    too.
 
-    `late` answers came outside of its slices: they are in the books and in no figure. `ended` says why it had
-    no more turns before the others. A server that is `standing` was restarted by nobody: all its sittings
-    are parts of one.
+    `late` answers came outside of its slices: they are in the accounting and in no figure. `ended` says why
+    it had no more turns before the others. An `external` server was restarted by nobody: all its blocks are
+    parts of one.
     """
 
-    sitting: int
+    block: int
     slices: tuple[Slice, ...]
     late: int = 0
     ended: Ended | None = None
-    standing: bool = False
+    external: bool = False
 
     @property
     def cycles(self) -> dict[int, float]:
@@ -324,9 +325,9 @@ class Lane(Value, frozen=True, kw_only=True):
         return sum(known) if len(known) == len(edges) else None
 
     @property
-    def settle_ns(self) -> int | None:
-        """The shortest settle time before a measured slice; None where it has none."""
-        return min((one.settle_ns for one in self.slices if one.phase == "measured"), default=None)
+    def washout_ns(self) -> int | None:
+        """The shortest washout before a measured slice; None where it has none."""
+        return min((one.washout_ns for one in self.slices if one.phase == "measured"), default=None)
 
     @property
     def load_ns(self) -> int:
@@ -339,8 +340,8 @@ class Trial(Value, frozen=True, kw_only=True):
 
     `link` is not known of records of format 1, in which every server was taken to stand on the client's
     machine. `generators` are those of a load that several offered; `measurement` is then all of theirs.
-    `lane` is there where it was one of a sitting: its measurement is then of its own slices alone, and a
-    server that failed in the midst of one keeps the slices that it had.
+    `arm` is there where it was one of an interleaved block: its measurement is then of its own slices alone,
+    and a server that failed in the midst of one keeps the slices that it had.
     """
 
     number: int
@@ -358,11 +359,11 @@ class Trial(Value, frozen=True, kw_only=True):
     warm_up: WarmUpSeen | None = None
     link: Link | None = None
     generators: tuple[GeneratorSeen, ...] = ()
-    lane: Lane | None = None
+    arm: Arm | None = None
 
     @property
     def load_ns(self) -> int:
         """For how long load was offered, warm-up included; nothing is known of a trial that failed."""
         if self.measurement is None:
             return 0
-        return self.lane.load_ns if self.lane else self.measurement.warmup_ns + self.measurement.measured_ns
+        return self.arm.load_ns if self.arm else self.measurement.warmup_ns + self.measurement.measured_ns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.model.block import Weave
-from assay.model.design import AnyDesign, Rival, StudyDesign, WarmUp
+from assay.model.block import Interleaving
+from assay.model.design import AnyDesign, Candidate, StudyDesign, WarmUp
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.trial import Case
 from assay.plan.next.block import takes_turns
@@ -15,7 +15,7 @@ from assay.plan.next.study import WATCHED
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
-from assay.servers.external import Standing
+from assay.servers.external import ExternalAddress
 from assay.servers.manifest import ServerSpec
 from assay.servers.memory import likely_bytes
 from assay.servers.services.manifest import ServiceSpec
@@ -43,9 +43,9 @@ class ResolvedCase:
     warm_up: WarmUp
     guess_per_s: float = REQUESTS_GUESS_PER_S
     """Answers a second, for the estimate of a counted load: as published, where that was."""
-    ready: Prepared | Standing | None = None
+    ready: Prepared | ExternalAddress | None = None
     """The server, where nothing has to be checked or built for it."""
-    rival: Rival | None = None
+    candidate: Candidate | None = None
     """What the command line said of the server, where it did."""
     threads: int | None = None
     """The client's threads that the study names for the load, on all machines that offer it together."""
@@ -62,20 +62,20 @@ class ResolvedCase:
         return fixed + self.warm_up.min_ns / 1e9, fixed + self.warm_up.max_ns / 1e9
 
 
-def _turns_s(weave: Weave, case: ResolvedCase, trials: int) -> float:
-    """What turns add to a trial: settle times, the slices in which all learn that they measure, and of the
+def _turns_s(interleave: Interleaving, case: ResolvedCase, trials: int) -> float:
+    """What turns add to a trial: washout, the slices in which all learn that they measure, and of the
     first trial a pilot."""
     assert isinstance(case.plan.stop, StopAfter)  # it takes turns
-    slice_ns = weave.given_slice_ns or weave.usual_slice_ns
+    slice_ns = interleave.given_slice_ns or interleave.usual_slice_ns
     slices = case.plan.stop.ns / slice_ns + _UNTIL_MEASURED
-    piloted = not weave.alike and weave.given_slice_ns is None
+    piloted = not interleave.alike and interleave.given_slice_ns is None
     pilot_ns = 3 * PILOT_CYCLES * slice_ns / max(1, trials) if piloted else 0.0
-    return (slices * weave.settle_ns + _UNTIL_MEASURED * slice_ns + pilot_ns) / 1e9
+    return (slices * interleave.washout_ns + _UNTIL_MEASURED * slice_ns + pilot_ns) / 1e9
 
 
 def _likely_bytes(case: ResolvedCase) -> int:
     """What its server is likely to take of the memory: nothing new, where it stands already."""
-    return 0 if case.rival is not None and case.rival.url else likely_bytes(case.server)
+    return 0 if case.candidate is not None and case.candidate.url else likely_bytes(case.server)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class ResolvedRun:
         other: they alone are alive at once."""
         groups: dict[tuple[str, str], list[ResolvedCase]] = {}
         for case in self.cases:
-            if takes_turns(case.case, case.plan) and not case.case.later:
+            if takes_turns(case.case, case.plan) and not case.case.dependent:
                 groups.setdefault((case.case.workload, case.case.load), []).append(case)
         return tuple(map(tuple, groups.values()))
 
@@ -126,16 +126,17 @@ class ResolvedRun:
         The warm-ups of the first are watched; the others go by these, which were steady only where their last
         change lay within the first third, for one and a half times as long (`assay.plan.next.warming`). What
         follows closed loops has the least of a warm-up by itself; before that it is warmed by its closed
-        loop, each time until that is steady, unless it finds the server of a sitting, which is warm.
+        loop, each time until that is steady, unless it finds the server of an interleaved block, which is
+        warm.
         """
         (least_s, most_s), trials = case.expected_s(), case.case.trials(self.blocks)
-        if case.case.later:
+        if case.case.dependent:
             own_s = case.warm_up.min_ns / 1e9
             warm = self._sits(closed_loop_of(case.case, (one.case for one in self.cases)))
             return (least_s, least_s) if warm else (least_s + own_s, most_s + own_s)
-        weave = self.design.weave
-        if weave is not None and self._sits(case.case.id):
-            turns_s = _turns_s(weave, case, trials)
+        interleave = self.design.interleave
+        if interleave is not None and self._sits(case.case.id):
+            turns_s = _turns_s(interleave, case, trials)
             least_s, most_s = least_s + turns_s, most_s + turns_s
         later_s = max(least_s, most_s - case.warm_up.max_ns / 2e9)
         watched = min(trials, WATCHED) / trials if trials else 1.0
@@ -144,7 +145,9 @@ class ResolvedRun:
     def _sits(self, case: str) -> bool:
         """Whether that case takes turns with others."""
         groups = ({one.case.id for one in group} for group in self.taking_turns)
-        return self.design.weave is not None and any(case in group and len(group) > 1 for group in groups)
+        return self.design.interleave is not None and any(
+            case in group and len(group) > 1 for group in groups
+        )
 
     @property
     def trials(self) -> int:

@@ -9,7 +9,7 @@ from rich.text import Text
 from assay.core import format as fmt
 from assay.report import markdown
 from assay.report.model.compared import by_case, compared
-from assay.report.model.values import Group
+from assay.report.model.values import FindingGroup
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import drawn
 from assay.verdict.compare import RunComparison
@@ -25,7 +25,7 @@ def summary(comparison: RunComparison) -> RenderableType:
     parts += [Text(""), *(Text(f"{line}\n", HEADING) for line in told.conclusion)]
     for table in (one for made in told.tables for one in by_case(made)):
         parts += drawn(table)
-    parts += [Text(line) for line in told.told]
+    parts += [Text(line) for line in told.sentences]
     for table in told.extra:
         parts += drawn(table)
     parts += [_finding(side, group) for side, group in told.findings]
@@ -41,9 +41,9 @@ def as_markdown(comparison: RunComparison) -> str:
     lines += [f"- {markdown.escape(warning)}" for warning in told.warnings] + [""]
     for table in (*told.tables, *told.extra):
         lines += markdown.drawn(table)
-    lines += [f"- {markdown.escape(line)}" for line in told.told]
+    lines += [f"- {markdown.escape(line)}" for line in told.sentences]
     for side, group in told.findings:
-        seen = "; ".join(": ".join(filter(None, (one.subject, one.evidence))) for one in group.seen)
+        seen = "; ".join(": ".join(filter(None, (one.subject, one.evidence))) for one in group.subjects)
         lines.append(f"- {side}: {group.code} {group.severity}: {markdown.escape(seen)}")
     return "\n".join(lines) + "\n"
 
@@ -65,7 +65,7 @@ def as_json(comparison: RunComparison) -> str:
     return fmt.as_json(document)
 
 
-def _finding(side: str, group: Group) -> Text:
-    times = f" × {len(group.seen)}" if len(group.seen) > 1 else ""
+def _finding(side: str, group: FindingGroup) -> Text:
+    times = f" × {len(group.subjects)}" if len(group.subjects) > 1 else ""
     mark = f"{group.code} {group.severity}{times}"
     return Text.assemble((f"{side:<5}", FAINT), (mark, SEVERITY_STYLE[group.severity]), f"  {group.title}")

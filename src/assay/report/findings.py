@@ -10,14 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report.model.values import Group
+from assay.report.model.values import FindingGroup
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE
 
 MOST_SUBJECTS = 6
 """How many subjects of one finding are named before the rest is counted."""
 
 
-def in_words(groups: Iterable[Group]) -> RenderableType:
+def in_words(groups: Iterable[FindingGroup]) -> RenderableType:
     """Render the findings; a note, which stands in no figure's way, in one line."""
     parts: list[RenderableType] = []
     for group in groups:
@@ -35,20 +35,20 @@ def in_words(groups: Iterable[Group]) -> RenderableType:
     return Together(*parts)
 
 
-def _in_short(group: Group) -> str:
+def _in_short(group: FindingGroup) -> str:
     """Whom a note is about; `assay explain` has the rest."""
-    subjects = [seen.subject for seen in group.seen if seen.subject]
-    about = ", ".join(subjects[:MOST_SUBJECTS]) or group.seen[0].evidence
+    subjects = [seen.subject for seen in group.subjects if seen.subject]
+    about = ", ".join(subjects[:MOST_SUBJECTS]) or group.subjects[0].evidence
     return about + (f" and {len(subjects) - MOST_SUBJECTS} more" if len(subjects) > MOST_SUBJECTS else "")
 
 
-def _lines(group: Group) -> Iterable[tuple[str, str]]:
-    shown = group.seen[:MOST_SUBJECTS]
+def _lines(group: FindingGroup) -> Iterable[tuple[str, str]]:
+    shown = group.subjects[:MOST_SUBJECTS]
     for number, seen in enumerate(shown):
         text = f"{seen.subject}: {seen.evidence}" if seen.subject else seen.evidence
         yield ("seen" if number == 0 else "", text)
-    if len(group.seen) > len(shown):
-        yield "", f"and {len(group.seen) - len(shown)} more"
+    if len(group.subjects) > len(shown):
+        yield "", f"and {len(group.subjects) - len(shown)} more"
     yield "effect", group.effect
     for label, texts in (("means", group.meanings), ("do", group.remedies)):
         yield from ((label if number == 0 else "", text) for number, text in enumerate(texts))

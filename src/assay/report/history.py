@@ -151,8 +151,8 @@ def _changes(points: Sequence[Point]) -> dict[int, str]:
 
 
 def _verdict(entry: ListedRun) -> Text:
-    if entry.hallmark:
-        return Text("hallmark", GOOD)
+    if entry.clean:
+        return Text("clean", GOOD)
     if entry.withheld:
         return Text(f"{entry.withheld} withheld", SEVERITY_STYLE["withheld"])
     if entry.damaged:

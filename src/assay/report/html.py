@@ -16,9 +16,9 @@ from assay.core import format as fmt
 from assay.model.run import Run
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
 from assay.report.model.beside import beside
-from assay.report.model.profiles import Pair
+from assay.report.model.profiles import ProfilePair
 from assay.report.model.report import report_of
-from assay.report.model.values import Beside, Group, Report, Table, Tone, plain
+from assay.report.model.values import Beside, FindingGroup, Report, Table, Tone, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,10 +35,10 @@ Hues = Mapping[str, int | None]
 _CLASSES: dict[Tone, str] = {"good": "good", "warn": "warn-word", "bad": "bad"}
 
 
-def render(run: Run, pair: Pair | None = None) -> str:
+def render(run: Run, pair: ProfilePair | None = None) -> str:
     """Write the page. `pair` is the run with that under the other profile, if there is one."""
     told, colours = report_of(run), hues(run.header.cases)
-    said = _said(told, colours)
+    said = _context(told, colours)
     said["beside"] = _beside(beside(pair), colours) if pair else None
     drawn = {chart.name: chart_words(chart) for chart in charts(run, told.figures)}
     hero, claimed = drawn.pop("answer", None), drawn.pop("claims", None)
@@ -123,12 +123,12 @@ def chart_words(chart: Chart) -> dict[str, Any]:
     }
 
 
-def finding_words(groups: Iterable[Group]) -> Iterator[dict[str, Any]]:
+def finding_words(groups: Iterable[FindingGroup]) -> Iterator[dict[str, Any]]:
     """Findings, each rule's in one line that unfolds."""
     named: set[str] = set()
     for group in groups:
-        subjects = [seen.subject for seen in group.seen if seen.subject]
-        about = ", ".join(subjects[:_MOST_ABOUT]) or group.seen[0].evidence
+        subjects = [seen.subject for seen in group.subjects if seen.subject]
+        about = ", ".join(subjects[:_MOST_ABOUT]) or group.subjects[0].evidence
         more = len(subjects) - _MOST_ABOUT
         yield {
             "group": group,
@@ -141,7 +141,7 @@ def finding_words(groups: Iterable[Group]) -> Iterator[dict[str, Any]]:
 # --- the report -----------------------------------------------------------------------------
 
 
-def _said(told: Report, colours: Hues) -> dict[str, Any]:
+def _context(told: Report, colours: Hues) -> dict[str, Any]:
     """What the template says in words and tables; plain text all of it."""
     answer = told.answer
     return {

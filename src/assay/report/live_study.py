@@ -13,7 +13,7 @@ from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.plan.next.study import WATCHED
 from assay.plan.next.warming import warm_up_for
-from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
+from assay.report.live_words import BAR_WIDTH, LiveWords, RunProgress
 from assay.report.load import bar
 from assay.report.model.circumstances import because_added, blocks_of
 from assay.report.style import FAINT, HEADING
@@ -28,7 +28,7 @@ class StudyWords(LiveWords):
 
     judges = True
 
-    def begins(self, seen: Seen) -> str:
+    def begins(self, seen: RunProgress) -> str:
         """How much there is to do."""
         header = seen.run.header
         least, most = (fmt.span(sum(each)) for each in zip(*self._expected(seen), strict=True))
@@ -39,7 +39,7 @@ class StudyWords(LiveWords):
         size = f"{cases} in {blocks}, {fmt.counted(len(seen.to_come), 'trial')} to do, about {how_long}"
         return f"{header.study_name}: {size}; run {header.run_id}"
 
-    def ended(self, seen: Seen) -> str:
+    def ended(self, seen: RunProgress) -> str:
         """The trial's place, its figures, and how much is left."""
         last, total = seen.last, _total(seen)
         place = f"[{len(seen.run.trials):>{len(str(total))}}/{total}] block {last.block + 1}"
@@ -54,7 +54,7 @@ class StudyWords(LiveWords):
         added = f"; {because_added(seen.run)}" if _just_added(seen) else ""
         return f"{place}  {name}: {fmt.rate(rate_per_s(measured))}{times}{failed}; {left}{codes}{added}"
 
-    def head(self, seen: Seen) -> Text:
+    def head(self, seen: RunProgress) -> Text:
         """The study and its size."""
         header = seen.run.header
         quick = " (quick)" if header.quick else ""
@@ -62,7 +62,7 @@ class StudyWords(LiveWords):
         about = f"  {header.profile}{quick}, {blocks} of {cases}"
         return Text.assemble((fmt.safe(header.study_name), HEADING), (about, FAINT))
 
-    def progress(self, seen: Seen) -> Text:
+    def progress(self, seen: RunProgress) -> Text:
         """The bar, the block, the trial and the time left."""
         total, done = _total(seen), len(seen.run.trials)
         drawn = f"{bar(done / total if total else 0, BAR_WIDTH):·<{BAR_WIDTH}}"
@@ -71,28 +71,28 @@ class StudyWords(LiveWords):
         block = f"block {seen.slot.block + 1} of {blocks_of(seen.run)}"
         return Text(f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {_left(seen)}")
 
-    def so_far(self, seen: Seen) -> Iterator[RenderableType]:
+    def so_far(self, seen: RunProgress) -> Iterator[RenderableType]:
         """Each case's mean."""
         if seen.run.trials:
             yield _means(seen)
 
-    def _expected(self, seen: Seen) -> Iterator[tuple[float, float]]:
+    def _expected(self, seen: RunProgress) -> Iterator[tuple[float, float]]:
         yield 0.0, 0.0
         for slot in seen.to_come:
             yield seen.expected_s.get(slot.case, (0.0, 0.0))
 
 
-def _just_added(seen: Seen) -> bool:
+def _just_added(seen: RunProgress) -> bool:
     """Whether the first blocks are over with this trial, and have shown that more are needed."""
     return bool(seen.to_come) and seen.to_come[0].block == seen.run.header.blocks != seen.last.block
 
 
-def _total(seen: Seen) -> int:
+def _total(seen: RunProgress) -> int:
     """Without the trials of searches that have ended."""
     return len(seen.run.trials) + len(seen.to_come)
 
 
-def _left(seen: Seen) -> str:
+def _left(seen: RunProgress) -> str:
     """Time left: each trial as long as its case took last, without what only the first ones have (a pilot, a
     watched warm-up); before the first, the study's own estimate."""
     guesses = {case: sum(bounds) / 2 for case, bounds in seen.expected_s.items()}
@@ -113,7 +113,7 @@ def _once_s(run: Run, last: Trial) -> float:
     return max(0.0, (last.load_ns - next_ns) / 1e9)
 
 
-def _means(seen: Seen) -> Table:
+def _means(seen: RunProgress) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify, no_wrap=True)

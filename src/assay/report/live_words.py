@@ -25,7 +25,7 @@ BAR_WIDTH = 24
 
 
 @dataclass(frozen=True)
-class Seen:
+class RunProgress:
     """A run as far as it has come. Times in seconds, by case: what a trial is likely to take, and what the
     last one took. `findings` are the grave ones so far; `slot` is the trial at hand."""
 
@@ -58,24 +58,24 @@ class LiveWords:
     judges = False
     """Whether findings are looked for after each trial: it takes time between them."""
 
-    def begins(self, seen: Seen) -> str:
+    def begins(self, seen: RunProgress) -> str:
         """Said when the run begins; empty for nothing."""
         return ""
 
-    def ended(self, seen: Seen) -> str:
+    def ended(self, seen: RunProgress) -> str:
         """Said in a log after a trial; empty for nothing."""
         last = seen.last
         rate = fmt.rate(rate_per_s(last.measurement)) if last.measurement else "not measured"
         return f"[{len(seen.run.trials):>2}] {seen.name(last.case)}: {rate}"
 
-    def head(self, seen: Seen) -> Text:
+    def head(self, seen: RunProgress) -> Text:
         """The first line of the screen: what runs, or what is known of its question."""
         return Text(fmt.safe(seen.run.header.study_name), HEADING)
 
-    def progress(self, seen: Seen) -> Text:
+    def progress(self, seen: RunProgress) -> Text:
         """How far it has come."""
         return Text(fmt.counted(len(seen.run.trials), "trial"), FAINT)
 
-    def so_far(self, seen: Seen) -> Iterator[RenderableType]:
+    def so_far(self, seen: RunProgress) -> Iterator[RenderableType]:
         """What is known, below the trial at hand."""
         yield from ()

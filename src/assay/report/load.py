@@ -224,6 +224,6 @@ def bar(part: float, width: int) -> str:
 
 def _closing(findings: Sequence[Finding]) -> RenderableType:
     if all(finding.severity == "note" for finding in findings):
-        mark = Text("hallmark: no rule stands against these figures", GOOD)
+        mark = Text("clean: no rule stands against these figures", GOOD)
         return Group(in_words(groups(findings)), mark) if findings else mark
     return in_words(groups(findings))

@@ -14,7 +14,7 @@ from assay.model.trial import GeneratorSeen
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import kept_per_s, quantiles
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever a key changes its meaning or goes."""
 
 
@@ -29,7 +29,7 @@ def encode(
     response, shaken = measurement.response_time, measurement.handshake_time
     document = {
         "format": FORMAT,
-        "hallmark": all(finding.severity == "note" for finding in findings),
+        "clean": all(finding.severity == "note" for finding in findings),
         "throughput_per_s": None if is_withheld(findings) else kept_per_s(plan, measurement),
         "throughput_known": None if is_withheld(findings) else known_throughput(plan, measurement, findings),
         "times_known": _times_known(findings) if times else None,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from assay.core import format as fmt
 from assay.model.run import Run
 from assay.report.model.report import report_of
-from assay.report.model.values import Answer, Cell, Group, Report, Table
+from assay.report.model.values import Answer, Cell, FindingGroup, Report, Table
 
 _MOST_LISTED = 24
 """How many subjects of one finding are listed: a sweep of pools makes a hundred pairs of unequal means."""
@@ -19,20 +19,20 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 def render(run: Run) -> str:
     """Write the whole report."""
     told = report_of(run)
-    parts = (*_opening(told), *_found(told), *_about(told), *_trials(told), *_circumstances(told))
+    parts = (*_opening(told), *_findings(told), *_about(told), *_trials(told), *_circumstances(told))
     return "\n".join(parts) + "\n"
 
 
 def summary(run: Run) -> str:
     """Write the report without its single trials: for the summary of a CI step."""
     told = report_of(run)
-    return "\n".join((*_opening(told), *_found(told))) + "\n"
+    return "\n".join((*_opening(told), *_findings(told))) + "\n"
 
 
 def measured(told: Report) -> Iterator[str]:
     """The lines that tell what was measured, without title, question and single trials."""
     yield from _answers(told)
-    yield from _found(told)
+    yield from _findings(told)
     yield from _about(told)
     yield from _circumstances(told)
     yield ""
@@ -59,15 +59,15 @@ def drawn(table: Table, level: int = 2) -> Iterator[str]:
         yield ""
 
 
-def findings(groups: Iterable[Group]) -> Iterator[str]:
+def findings(groups: Iterable[FindingGroup]) -> Iterator[str]:
     """What was found, each rule once: seen, effect, what to do."""
     for group in groups:
         head = f"{group.code} {group.severity}: {escape(group.title)}"
         yield f"- **{head}.** {escape(' '.join(group.meanings))}"
-        for seen in group.seen[:_MOST_LISTED]:
+        for seen in group.subjects[:_MOST_LISTED]:
             yield "  - " + ": ".join(escape(said) for said in (seen.subject, seen.evidence) if said)
-        if len(group.seen) > _MOST_LISTED:
-            yield f"  - and {len(group.seen) - _MOST_LISTED} more; the run record has them all"
+        if len(group.subjects) > _MOST_LISTED:
+            yield f"  - and {len(group.subjects) - _MOST_LISTED} more; the run record has them all"
         yield f"  - *Effect on the answer:* {escape(group.effect)}"
         yield from (f"  - *What to do:* {escape(remedy)}" for remedy in group.remedies)
         yield f"  - *Source:* {escape(group.source)}"
@@ -97,14 +97,14 @@ def _answers(told: Report) -> Iterator[str]:
 def answer(told: Answer) -> Iterator[str]:
     """The sentences of an answer, a paragraph each."""
     more = (*told.sure, *told.why, *told.surer)
-    for sentence in (*(f"**{escape(said)}**" for said in told.said), *(escape(said) for said in more)):
+    for sentence in (*(f"**{escape(said)}**" for said in told.headline), *(escape(said) for said in more)):
         yield sentence
         yield ""
-    yield f"{escape(told.standing)}."
+    yield f"{escape(told.state)}."
     yield ""
 
 
-def _found(told: Report) -> Iterator[str]:
+def _findings(told: Report) -> Iterator[str]:
     """What was not measured, the claims, and the findings."""
     if told.failures:
         yield "## Not measured"

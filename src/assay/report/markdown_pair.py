@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from assay.report import markdown
 from assay.report.markdown import drawn, escape
 from assay.report.model.beside import beside
-from assay.report.model.profiles import Pair
+from assay.report.model.profiles import ProfilePair
 from assay.report.model.report import report_of
 
 
-def render(pair: Pair) -> str:
+def render(pair: ProfilePair) -> str:
     """Write the document."""
     return "\n".join(_lines(pair)) + "\n"
 
 
-def _lines(pair: Pair) -> Iterator[str]:
+def _lines(pair: ProfilePair) -> Iterator[str]:
     fair, published = report_of(pair.fair), report_of(pair.published)
     yield f"# {escape(fair.name)}"
     yield ""
@@ -31,7 +31,7 @@ def _lines(pair: Pair) -> Iterator[str]:
             yield f"#{line}" if line.startswith("#") else line  # one level below ours
 
 
-def _side_by_side(pair: Pair, machine: str) -> Iterator[str]:
+def _side_by_side(pair: ProfilePair, machine: str) -> Iterator[str]:
     """The section that sets the profiles against each other."""
     told = beside(pair)
     yield f"## {told.title}"
@@ -47,7 +47,7 @@ def _side_by_side(pair: Pair, machine: str) -> Iterator[str]:
         yield ""
     for table in told.tables:
         yield from drawn(table, level=3)
-    yield from (f"- {escape(said)}" for said in told.told)
+    yield from (f"- {escape(said)}" for said in told.sentences)
     yield ""
     yield told.note
     yield ""

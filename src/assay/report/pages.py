@@ -45,7 +45,7 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
             "commit": fmt.safe((one.entry.git_commit or "")[:9]),
             "verdict": _verdict(one),
             "answer": fmt.safe(one.entry.answer),
-            "good": one.entry.hallmark,
+            "good": one.entry.clean,
             "going_on": one.going_on,
         }
         for one in listed
@@ -125,8 +125,8 @@ def _verdict(one: Listed) -> str:
         return "going on, or cut off"
     if entry.damaged:
         return "damaged"
-    if entry.hallmark:
-        return "hallmark"
+    if entry.clean:
+        return "clean"
     said = [
         f"{number} {word}"
         for number, word in ((entry.withheld, "withheld"), (entry.flagged, "flagged"))

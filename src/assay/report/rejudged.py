@@ -29,11 +29,11 @@ def changes(run: Run, judgement: Judgement) -> tuple[str, ...]:
     if before is None:
         return ("it had no judgement that knew all of its trials",)
     said = [f"the judgement before was Assay {before.assay_version}'s"]
-    was, now = _told(run, before.findings), _told(run, judgement.findings)
+    was, now = _lines(run, before.findings), _lines(run, judgement.findings)
     said += [f"new: {told}" for told in now if told not in was]
     said += [f"gone: {told}" for told in was if told not in now]
-    if before.hallmark != judgement.hallmark:
-        said.append("it now bears the hallmark" if judgement.hallmark else "it no longer bears the hallmark")
+    if before.clean != judgement.clean:
+        said.append("it now is clean" if judgement.clean else "it no longer is clean")
     said += [
         f"claim ({after.claim}): {earlier.verdict}, now {after.verdict}"
         for earlier in before.claims
@@ -43,7 +43,7 @@ def changes(run: Run, judgement: Judgement) -> tuple[str, ...]:
     return tuple(said) if len(said) > 1 else (*said, "nothing changed")
 
 
-def _told(run: Run, findings: Iterable[Finding]) -> list[str]:
+def _lines(run: Run, findings: Iterable[Finding]) -> list[str]:
     """Each finding by its code, severity and subject."""
     told = []
     for one in findings:

@@ -13,23 +13,23 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from assay.core import format as fmt
-from assay.model.block import Sitting
-from assay.model.design import AnyDesign, ContestDesign, SearchDesign, StudyDesign
-from assay.model.interleaving import WovenSnapshot
+from assay.model.block import Block
+from assay.model.design import AnyDesign, ComparisonDesign, SearchDesign, StudyDesign
+from assay.model.interleaving import InterleavedSnapshot
 from assay.model.measurement import Snapshot
 from assay.model.run import Judgement, Run
 from assay.model.trial import Phase, Trial
 from assay.plan.next.schedule import Slot
 from assay.report import live_turns
-from assay.report.live_contest import ContestWords
+from assay.report.live_comparison import ComparisonWords
 from assay.report.live_search import SearchWords
 from assay.report.live_study import StudyWords
-from assay.report.live_words import LiveWords, Seen
+from assay.report.live_words import LiveWords, RunProgress
 from assay.report.style import FAINT, SEVERITY_STYLE
 
 WORDS: dict[type[AnyDesign], LiveWords] = {
     StudyDesign: StudyWords(),
-    ContestDesign: ContestWords(),
+    ComparisonDesign: ComparisonWords(),
     SearchDesign: SearchWords(),
 }
 
@@ -64,7 +64,7 @@ class RunView:
         self._say = say
         self._judge = judge
         self._refresh = refresh
-        self._seen: Seen | None = None
+        self._seen: RunProgress | None = None
         self._words = LiveWords()
         self._still: tuple[Sequence[Text], Sequence[RenderableType]] = ((), ())
         self._began_s = 0.0
@@ -79,7 +79,7 @@ class RunView:
     def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
         """Say how much there is to do."""
         self._words = WORDS.get(type(run.header.design), self._words)
-        self._seen = Seen(run, expected_s)
+        self._seen = RunProgress(run, expected_s)
         begins = self._words.begins(self._seen)
         if begins:
             self._say(begins)
@@ -142,24 +142,24 @@ class RunView:
             self._line(line)
         self._draw(self._seen)
 
-    def sitting_started(self, slots: Sequence[Slot]) -> None:
+    def block_started(self, slots: Sequence[Slot]) -> None:
         """Show that these take turns."""
         self.trial_started(slots[0])
 
-    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         """Show whose turn it is, each server's rate, and each pair's interval so far."""
         if self._refresh is not None and self._seen is not None:
             names = [self._seen.name(slot.case, 30) for slot in slots]
             self._turns = tuple(live_turns.lines(names, snapshot))
             self._changed()
 
-    def sitting_finished(self, sitting: Sitting) -> None:
+    def block_finished(self, block: Block) -> None:
         """Keep it, and the figures of its trials."""
         assert self._seen is not None  # `run_started` comes first
-        sittings = (*self._seen.run.sittings, sitting)
-        self._seen = replace(self._seen, run=msgspec.structs.replace(self._seen.run, sittings=sittings))
-        each_s = (time.monotonic() - self._began_s) / len(sitting.trials)
-        for trial in sitting.trials:
+        blocks = (*self._seen.run.blocks, block)
+        self._seen = replace(self._seen, run=msgspec.structs.replace(self._seen.run, blocks=blocks))
+        each_s = (time.monotonic() - self._began_s) / len(block.trials)
+        for trial in block.trials:
             self._ended(trial, each_s)
 
     def note(self, text: str) -> None:
@@ -178,8 +178,8 @@ class RunView:
         found = Text.assemble(("findings so far  ", FAINT), seen.findings)
         return Group(*above, *now, *below, *([found] if seen.findings else []))
 
-    def _draw(self, seen: Seen) -> None:
-        """Make anew what only changes between trials, so that a load is not disturbed by it."""
+    def _draw(self, seen: RunProgress) -> None:
+        """Make anew what only changes between trials, so that a load is not held up by it."""
         if self._refresh is not None:
             above = (self._words.head(seen), self._words.progress(seen))
             for line in above:
@@ -187,7 +187,7 @@ class RunView:
             self._still = above, tuple(self._words.so_far(seen))
         self._changed()
 
-    def _now(self, seen: Seen) -> str:
+    def _now(self, seen: RunProgress) -> str:
         if seen.slot is None or self._preparing:
             return self._preparing
         doing = DOING[self._phase] if self._phase else "starting"
@@ -208,7 +208,7 @@ class RunView:
             said.append(Text(f"{code} {severity}{f' × {number}' if number > 1 else ''}", style))
         return Text(", ").join(said)
 
-    def _tell_failure(self, seen: Seen, trial: Trial) -> None:
+    def _tell_failure(self, seen: RunProgress, trial: Trial) -> None:
         """Say the first failure of a case, beside a live screen too."""
         failed = [one for one in seen.run.trials if one.case == trial.case and one.failure]
         if trial.failure and len(failed) == 1 and trial.failure.stage not in _TOLD_BEFORE:

@@ -63,8 +63,8 @@ def summary(series: Series, runs: Mapping[str, Run]) -> RenderableType:
         if part.state == "failed" or run is None:
             said = Text(fmt.safe(part.problem or _UNSHOWN[bool(part.run)], 300), SEVERITY_STYLE["withheld"])
         else:
-            hallmark = run.judgement is not None and run.judgement.hallmark
-            said = Text(answer.standing(run), GOOD if hallmark else "")
+            clean = run.judgement is not None and run.judgement.clean
+            said = Text(answer.state(run), GOOD if clean else "")
         table.add_row(_name(part), part.profile, said, fmt.safe(part.run or fmt.UNKNOWN))
     return Group(Text(f"\nSeries {fmt.safe(series.series_id)}", HEADING), table)
 

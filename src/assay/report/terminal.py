@@ -43,9 +43,9 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
 
 def answer(told: Answer) -> Iterable[RenderableType]:
     """The answer first, then how sure, why, and what would make it surer; last what stands against it."""
-    yield from (Text(said, HEADING) for said in told.said)
+    yield from (Text(said, HEADING) for said in told.headline)
     yield from (Text(said) for said in (*told.sure, *told.why, *told.surer))
-    yield Text(told.standing, GOOD if told.hallmark else "")
+    yield Text(told.state, GOOD if told.clean else "")
 
 
 def drawn(table: Table, *, named: bool = True) -> Iterable[RenderableType]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.core.settings import Settings, working_folder
-from assay.model.design import Commands, RivalsDesign
+from assay.model.design import CandidatesDesign, Commands
 from assay.plan.resolved import ResolvedRun
 from assay.runner.observer import Observer
-from assay.runner.warm_pool import Held
+from assay.runner.warm_pool import WarmPool
 from assay.runner.where import HERE, Where
 from assay.servers import host, leftovers
 from assay.servers.cores import CoreSplit
@@ -32,7 +32,7 @@ class Bench:
     observer: Observer
     services: Services
     hooks: Hooks
-    held: Held
+    warm_pool: WarmPool
     ways: Ways
     loopback_bytes_per_s: float | None = None
     where: Where = HERE
@@ -42,14 +42,14 @@ class Bench:
 def open_bench(
     run: ResolvedRun, settings: Settings, observer: Observer, where: Where = HERE
 ) -> Iterator[Bench]:
-    """The bench of a run: the harness keeps off the servers' cores, and each rival is set up.
+    """The bench of a run: the harness keeps off the servers' cores, and each candidate is set up.
 
     Leaving it ends every process and runs the clean-ups, whatever has happened. InputError where a command
     fails.
     """
     design = run.design
     commands, folder = Commands(), working_folder()
-    if isinstance(design, RivalsDesign) and design.terms is not None:
+    if isinstance(design, CandidatesDesign) and design.terms is not None:
         commands, folder = design.commands, Path(design.terms.folder)
     with contextlib.ExitStack() as opened:
         logs = opened.enter_context(leftovers.folder("bench"))
@@ -58,7 +58,7 @@ def open_bench(
         hooks = opened.enter_context(Hooks(commands, logs, folder))
         _raise_limits(observer)
         opened.enter_context(_on_client_cores(run.split))
-        hooks.before_first(design.rivals if isinstance(design, RivalsDesign) else ())
+        hooks.before_first(design.candidates if isinstance(design, CandidatesDesign) else ())
         none = Services((), settings, run.split, logs)
         yield Bench(
             settings=settings,
@@ -67,7 +67,7 @@ def open_bench(
             observer=observer,
             services=none,
             hooks=hooks,
-            held=Held(observer.note),
+            warm_pool=WarmPool(observer.note),
             ways=ways,
             where=where,
         )

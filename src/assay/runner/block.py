@@ -1,4 +1,4 @@
-"""One sitting: all servers of a block started, tested, loaded in turns, tested again, handed on."""
+"""One block: all servers of a block started, tested, loaded in turns, tested again, handed on."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from typing import NamedTuple
 import msgspec
 
 from assay.core.errors import EnvironmentLacks, ServerFailed
-from assay.engine.generator import GoingTurns, lane_generators_of
-from assay.model.block import Lengths, Sitting, TurnSeen
-from assay.model.interleaving import LaneMeasurement, Slice, WovenMeasurement, WovenPlan, WovenSnapshot
+from assay.engine.generator import GoingTurns, arm_generators_of
+from assay.model.block import Block, Lengths, TurnSeen
+from assay.model.interleaving import (
+    ArmMeasurement,
+    InterleavedMeasurement,
+    InterleavedPlan,
+    InterleavedSnapshot,
+    Slice,
+)
 from assay.model.plan import LoadPlan, StopAfter
-from assay.model.trial import Failure, GeneratorSeen, HostSeen, Lane, Phase, ServiceSeen, Trial
-from assay.plan.next import Due, DueSitting
+from assay.model.trial import Arm, Failure, GeneratorSeen, HostSeen, Phase, ServiceSeen, Trial
+from assay.plan.next import Due, DueBlock
 from assay.plan.next.lengths import lengths_for, warming_ns
 from assay.plan.resolved import ResolvedCase
 from assay.runner.bench import Bench
@@ -31,18 +37,18 @@ from assay.runner.one_trial import (
     wrong_answers,
 )
 from assay.runner.side_by_side import MOST_PHASE_NS
-from assay.runner.slices import LaneWatched, Turns
+from assay.runner.slices import ArmWatched, Turns
 from assay.runner.warm_pool import Running
 from assay.servers import probe
 from assay.servers.build import Prepared
-from assay.servers.external import Standing, StandingServer
-from assay.servers.sampling import Looks
+from assay.servers.external import ExternalAddress, ExternalServer
+from assay.servers.sampling import Sampling
 
-Ready = Prepared | Standing
+Ready = Prepared | ExternalAddress
 
 
-class Asked(NamedTuple):
-    """A lane to be: its trial so far, what it is of, and its server."""
+class PlannedArm(NamedTuple):
+    """An arm to be: its trial so far, what it is of, and its server."""
 
     trial: Trial
     case: ResolvedCase
@@ -51,10 +57,10 @@ class Asked(NamedTuple):
 
 
 @dataclass
-class _Lane:
-    """A lane with its server running; `failed` says why it has no measurement, once that is known."""
+class _RunningArm:
+    """An arm with its server running; `failed` says why it has no measurement, once that is known."""
 
-    asked: Asked
+    asked: PlannedArm
     running: Running
     plan: LoadPlan
     before: int
@@ -68,87 +74,89 @@ class _Lane:
 
 
 @dataclass(frozen=True)
-class _Offered:
+class _OfferedSlices:
     """What came of the turns; of `services` what they are, and took at their end."""
 
     turns: Turns
-    measured: WovenMeasurement
-    seen: tuple[TurnSeen, ...]
+    measured: InterleavedMeasurement
+    samples: tuple[TurnSeen, ...]
     hosts: tuple[HostSeen, ...]
     generators: tuple[tuple[GeneratorSeen, ...], ...]
     services: tuple[ServiceSeen, ...]
     cut: bool
 
 
-def run_sitting(due: DueSitting, asked: Sequence[Asked], bench: Bench) -> Sitting | None:
-    """Run a sitting. Whatever a server does wrong becomes its trial's failure, and the others go on. Servers
-    that were measured stand on (`bench.held`); no other process is left.
+def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block | None:
+    """Run an interleaved block. Whatever a server does wrong becomes its trial's failure, and the others go
+    on. Servers that were measured stand on (`bench.held`); no other process is left.
 
     Ctrl-C ends it: it is `cut`, or None where too few cycles were whole to count.
     """
     began_ns = time.time_ns()
     failed: dict[str, Trial] = {}
-    with _started(asked, failed, bench) as lanes:
+    with _started(asked, failed, bench) as arms:
         offered = None
-        if lanes:
+        if arms:
             try:
-                offered = _offer(due, lanes, bench)
+                offered = _offer(due, arms, bench)
             except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others it can
-                for lane in lanes:
-                    lane.failed = ServerFailed(lacking.stage, str(lacking))
+                for arm in arms:
+                    arm.failed = ServerFailed(lacking.stage, str(lacking))
             if offered is not None and offered.cut and not offered.turns.whole:
                 return None
-        after = [_trial_of(due, lane, place, offered, bench) for place, lane in enumerate(lanes)]
-        _hand_on(lanes, after, bench)
+        after = [_trial_of(due, arm, place, offered, bench) for place, arm in enumerate(arms)]
+        _hand_on(arms, after, bench)
     done = {**failed, **{trial.case: trial for trial in after}}
-    order = [trial.case for trial in after] + list(failed)  # lanes first: their numbers are places in `turns`
+    order = [trial.case for trial in after] + list(failed)  # arms first: their numbers are places in `turns`
     lengths = offered.turns.lengths if offered else (due.lengths or _unknown(due))
-    return Sitting(
+    return Block(
         number=due.number,
         block=due.block,
         started_at_unix_ns=began_ns,
         lengths=lengths,
         trials=tuple(done[case] for case in order),
-        turns=offered.seen if offered else (),
+        turns=offered.samples if offered else (),
         pilot=offered.turns.pilot if offered else None,
         cut=offered.cut if offered else False,
     )
 
 
 @contextlib.contextmanager
-def _started(asked: Sequence[Asked], failed: dict[str, Trial], bench: Bench) -> Iterator[list[_Lane]]:
-    """The lanes whose servers run and keep their contract; why others do not goes to `failed`. All that are
+def _started(
+    asked: Sequence[PlannedArm], failed: dict[str, Trial], bench: Bench
+) -> Iterator[list[_RunningArm]]:
+    """The arms whose servers run and keep their contract; why others do not goes to `failed`. All that are
     still among them at the end are stopped."""
-    lanes: list[_Lane] = []
+    arms: list[_RunningArm] = []
     try:
         for one in asked:
             try:
-                lanes.append(_start(one, bench))
+                arms.append(_start(one, bench))
             except ServerFailed as problem:
                 failed[one.trial.case] = msgspec.structs.replace(one.trial, failure=failure_of(problem))
             except EnvironmentLacks as lacking:  # the machine that it is on is lost, or lacks something
                 why = Failure(stage=lacking.stage, reason=str(lacking))
                 failed[one.trial.case] = msgspec.structs.replace(one.trial, failure=why)
-        yield lanes
+        yield arms
     finally:
-        for lane in lanes:
+        for arm in arms:
             try:
-                lane.running.stop()
+                arm.running.stop()
             except ServerFailed as problem:
-                bench.observer.note(f"{lane.asked.trial.case}: {problem.reason}")
+                bench.observer.note(f"{arm.asked.trial.case}: {problem.reason}")
 
 
-def _hand_on(lanes: list[_Lane], after: Sequence[Trial], bench: Bench) -> None:
+def _hand_on(arms: list[_RunningArm], after: Sequence[Trial], bench: Bench) -> None:
     """Give the servers that were measured away, to be stopped where nothing follows; the others stay here."""
-    _tell(bench, lanes, "stop")
+    _tell(bench, arms, "stop")
     measured = {trial.case: trial for trial in after if trial.measurement is not None}
-    for lane in lanes:
-        if (trial := measured.get(lane.asked.trial.case)) is not None:
-            bench.held.keep(trial.case, lane.running, trial.warm_up)
-    lanes[:] = [lane for lane in lanes if lane.asked.trial.case not in measured]
+    for arm in arms:
+        if (trial := measured.get(arm.asked.trial.case)) is not None:
+            bench.warm_pool.keep(trial.case, arm.running, trial.warm_up)
+    arms[:] = [arm for arm in arms if arm.asked.trial.case not in measured]
 
 
-def _start(asked: Asked, bench: Bench) -> _Lane:
+def _start(asked: PlannedArm, bench: Bench) -> _RunningArm:
     """One server, started and tested. ServerFailed where that does not work out."""
     slot, case = asked.due.slot, asked.case
     bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
@@ -159,59 +167,61 @@ def _start(asked: Asked, bench: Bench) -> _Lane:
         before, wrong = probe.test(case.contract, tested_routes(case), running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
-        return _Lane(asked, running, planned(case, asked.due.plan, bench, running.url), before)
+        return _RunningArm(asked, running, planned(case, asked.due.plan, bench, running.url), before)
     except BaseException:
         running.stop()
         raise
 
 
-def _offer(due: DueSitting, lanes: Sequence[_Lane], bench: Bench) -> _Offered:
+def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _OfferedSlices:
     """The turns, from the first to the last. EnvironmentLacks where the load cannot be offered."""
-    slots = tuple(lane.asked.due.slot for lane in lanes)
+    slots = tuple(arm.asked.due.slot for arm in arms)
 
     def begins() -> None:
-        _tell(bench, lanes, "measure")
+        _tell(bench, arms, "measure")
 
-    def looked(snapshot: WovenSnapshot) -> None:
+    def looked(snapshot: InterleavedSnapshot) -> None:
         bench.observer.turns(slots, snapshot)
-        for lane in lanes:
-            lane.running.sampler.sample()
+        for arm in arms:
+            arm.running.sampler.sample()
         looks.refresh()
         gone = bench.services.died()
         if gone:
             raise ServerFailed("service", f"{gone} under load")
 
-    _tell(bench, lanes, "warm-up")
-    run = bench.where.generator.start_woven(_woven_plan(due, lanes))
-    looks = _looks_at(run, lanes, bench)
-    watched = [LaneWatched(lane.asked.trial.case, lane.asked.due.warm_up) for lane in lanes]
+    _tell(bench, arms, "warm-up")
+    run = bench.where.generator.start_interleaved(_interleaved_plan(due, arms))
+    looks = _looks_at(run, arms, bench)
+    watched = [ArmWatched(arm.asked.trial.case, arm.asked.due.warm_up) for arm in arms]
     turns = Turns(run, due, watched, looks, begins, looked)
-    cut = _gone_through(turns, lanes)
+    cut = _gone_through(turns, arms)
     measured, hosts = run.result(), looks.hosts()
-    for lane in lanes:
-        lane.running.sampler.sample()
-    generators = tuple(lane_generators_of(run, place) for place in range(len(lanes)))
-    return _Offered(turns, measured, tuple(looks.seen), hosts, generators, bench.services.seen(), cut)
+    for arm in arms:
+        arm.running.sampler.sample()
+    generators = tuple(arm_generators_of(run, place) for place in range(len(arms)))
+    return _OfferedSlices(
+        turns, measured, tuple(looks.samples), hosts, generators, bench.services.observed(), cut
+    )
 
 
-def _looks_at(run: GoingTurns, lanes: Sequence[_Lane], bench: Bench) -> Looks:
+def _looks_at(run: GoingTurns, arms: Sequence[_RunningArm], bench: Bench) -> Sampling:
     """Who looks at the servers; the run is stopped where nobody can."""
     try:
-        return bench.where.site.looks(run, lanes, bench.services, bench.split)
+        return bench.where.site.sample_slices(run, arms, bench.services, bench.split)
     except BaseException:
         run.stop()
         raise
 
 
-def _gone_through(turns: Turns, lanes: Sequence[_Lane]) -> bool:
+def _gone_through(turns: Turns, arms: Sequence[_RunningArm]) -> bool:
     """Go through the turns to their end, and stop the run whatever comes; whether Ctrl-C did."""
     try:
         turns.go()
     except KeyboardInterrupt:
         return True
     except ServerFailed as failed:  # a service that all of them need
-        for lane in lanes:
-            lane.failed = lane.failed or failed
+        for arm in arms:
+            arm.failed = arm.failed or failed
     finally:
         turns.run.stop()
         while not turns.run.wait(0.1):
@@ -219,76 +229,78 @@ def _gone_through(turns: Turns, lanes: Sequence[_Lane]) -> bool:
     return False
 
 
-def _woven_plan(due: DueSitting, lanes: Sequence[_Lane]) -> WovenPlan:
-    """The lanes' plans, whose phases are ended from outside."""
-    warms = any(lane.asked.due.warm_up.max_ns for lane in lanes)
+def _interleaved_plan(due: DueBlock, arms: Sequence[_RunningArm]) -> InterleavedPlan:
+    """The arms' plans, whose phases are ended from outside."""
+    warms = any(arm.asked.due.warm_up.max_ns for arm in arms)
     plans = tuple(
         msgspec.structs.replace(
-            lane.plan, stop=StopAfter(ns=MOST_PHASE_NS), warmup_max_ns=MOST_PHASE_NS if warms else 0
+            arm.plan, stop=StopAfter(ns=MOST_PHASE_NS), warmup_max_ns=MOST_PHASE_NS if warms else 0
         )
-        for lane in lanes
+        for arm in arms
     )
     known = due.lengths or _unknown(due)
     first_ns = min(warming_ns(due.lengths), known.slice_ns) if warms else known.slice_ns
-    return WovenPlan(lanes=plans, slice_ns=first_ns, settle_ns=known.settle_ns, seed=due.seed)
+    return InterleavedPlan(arms=plans, slice_ns=first_ns, washout_ns=known.washout_ns, seed=due.seed)
 
 
-def _unknown(due: DueSitting) -> Lengths:
-    return lengths_for(due.weave, {})
+def _unknown(due: DueBlock) -> Lengths:
+    return lengths_for(due.interleave, {})
 
 
-def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None, bench: Bench) -> Trial:
-    """What a lane's trial has become; the contract is tested once more."""
-    asked = lane.asked
-    trial = msgspec.structs.replace(asked.trial, plan=lane.plan)
+def _trial_of(
+    due: DueBlock, arm: _RunningArm, place: int, offered: _OfferedSlices | None, bench: Bench
+) -> Trial:
+    """What an arm's trial has become; the contract is tested once more."""
+    asked = arm.asked
+    trial = msgspec.structs.replace(asked.trial, plan=arm.plan)
     if offered is None:
-        assert lane.failed is not None  # nothing was offered, and it is known why
-        return msgspec.structs.replace(trial, failure=failure_of(lane.failed))
-    seen = offered.measured.lanes[place]
-    standing = isinstance(lane.running, StandingServer)
-    woven = Lane(
-        sitting=due.number, slices=_kept(seen, offered), late=seen.late, ended=seen.ended, standing=standing
+        assert arm.failed is not None  # nothing was offered, and it is known why
+        return msgspec.structs.replace(trial, failure=failure_of(arm.failed))
+    seen = offered.measured.arms[place]
+    standing = isinstance(arm.running, ExternalServer)
+    interleaved = Arm(
+        block=due.number, slices=_kept(seen, offered), late=seen.late, ended=seen.ended, external=standing
     )
-    trial = msgspec.structs.replace(trial, lane=woven)
+    trial = msgspec.structs.replace(trial, arm=interleaved)
     try:
-        _check(lane, seen)
+        _check(arm, seen)
         bench.observer.phase(asked.due.slot, "contract again")
         routes = tested_routes(asked.case)
-        after, wrong = probe.test(asked.case.contract, routes, lane.running.host, lane.running.port)
-        _check(lane, seen)
+        after, wrong = probe.test(asked.case.contract, routes, arm.running.host, arm.running.port)
+        _check(arm, seen)
     except ServerFailed as failed:
         return msgspec.structs.replace(trial, failure=failure_of(failed))
     except EnvironmentLacks as lacking:
         return msgspec.structs.replace(trial, failure=Failure(stage=lacking.stage, reason=str(lacking)))
     measured = seen.measurement
-    cpu_ns = used_ns(offered.seen, place, measured.measured_ns)
-    services_ns = services_used_ns(offered.seen, place, measured.measured_ns)
+    cpu_ns = used_ns(offered.samples, place, measured.measured_ns)
+    services_ns = services_used_ns(offered.samples, place, measured.measured_ns)
     return msgspec.structs.replace(
         trial,
         measurement=measured,
-        server=server_seen(lane.running, measured, cpu_ns, bench.split),
-        contract=contract_seen(lane.before, measured, after, wrong),
+        server=server_seen(arm.running, measured, cpu_ns, bench.split),
+        contract=contract_seen(arm.before, measured, after, wrong),
         host=offered.hosts[place],
         services=bench.services.used(offered.services, services_ns, measured.measured_ns),
         warm_up=offered.turns.warm.get(place),
-        link=link_to(lane.running, bench),
+        link=link_to(arm.running, bench),
         generators=offered.generators[place],
     )
 
 
-def used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> int | None:
-    """The CPU time that a lane's server used while it was measured: as in those of its slices that were
+def used_ns(turns: Iterable[TurnSeen], arm: int, measured_ns: int) -> int | None:
+    """The CPU time that an arm's server used while it was measured: as in those of its slices that were
     looked at in time, which on a busy machine are not all; None where none was."""
-    looked = [(one.cpu_ns[lane], one.length_ns) for one in turns if one.lane == lane]
+    looked = [(one.cpu_ns[arm], one.length_ns) for one in turns if one.arm == arm]
     return _in_all([(cpu_ns, length_ns) for cpu_ns, length_ns in looked if cpu_ns is not None], measured_ns)
 
 
-def services_used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> dict[str, int]:
-    """The same of each service: what it used in that lane's slices is what it did for that lane's server.
+def services_used_ns(turns: Iterable[TurnSeen], arm: int, measured_ns: int) -> dict[str, int]:
+    """The same of each service: what it used in that arm's slices is what it did for that arm's server.
     One that was never looked at in time is missing."""
     looked: dict[str, list[tuple[int, int]]] = {}
     for one in turns:
-        if one.lane == lane:
+        if one.arm == arm:
             for name, cpu_ns in one.services_cpu_ns.items():
                 looked.setdefault(name, []).append((cpu_ns, one.length_ns))
     used = {name: _in_all(known, measured_ns) for name, known in looked.items()}
@@ -302,24 +314,24 @@ def _in_all(looked: Sequence[tuple[int, int]], measured_ns: int) -> int | None:
     return round(sum(cpu_ns for cpu_ns, _ in looked) * measured_ns / looked_ns) if looked_ns else None
 
 
-def _kept(seen: LaneMeasurement, offered: _Offered) -> tuple[Slice, ...]:
-    """Its slices; of a sitting that was cut without the cycle that was under way."""
+def _kept(seen: ArmMeasurement, offered: _OfferedSlices) -> tuple[Slice, ...]:
+    """Its slices; of an interleaved block that was cut without the cycle that was under way."""
     if not offered.cut or not seen.slices:
         return seen.slices
-    last = max(one.cycle for lane in offered.measured.lanes for one in lane.slices)
+    last = max(one.cycle for arm in offered.measured.arms for one in arm.slices)
     return tuple(one for one in seen.slices if one.cycle < last)
 
 
-def _check(lane: _Lane, seen: LaneMeasurement) -> None:
-    """ServerFailed where the lane is no measurement of a server that lived."""
-    if lane.died() and lane.failed is not None:
-        raise lane.failed
+def _check(arm: _RunningArm, seen: ArmMeasurement) -> None:
+    """ServerFailed where the arm is no measurement of a server that lived."""
+    if arm.died() and arm.failed is not None:
+        raise arm.failed
     if seen.ended == "unreachable":
-        raise ServerFailed("load", "nobody answered any more in a whole slice", lane.running.log_tail())
+        raise ServerFailed("load", "nobody answered any more in a whole slice", arm.running.log_tail())
     if seen.ended == "failure":
-        raise ServerFailed("load", "a failure came on which its load ends", lane.running.log_tail())
+        raise ServerFailed("load", "a failure came on which its load ends", arm.running.log_tail())
 
 
-def _tell(bench: Bench, lanes: Iterable[_Lane], phase: Phase) -> None:
-    for lane in lanes:
-        bench.observer.phase(lane.asked.due.slot, phase)
+def _tell(bench: Bench, arms: Iterable[_RunningArm], phase: Phase) -> None:
+    for arm in arms:
+        bench.observer.phase(arm.asked.due.slot, phase)

@@ -15,14 +15,14 @@ from assay import store
 from assay.core import signals
 from assay.core.errors import AssayError, ServerFailed
 from assay.core.settings import Settings
-from assay.model.block import Sitting
-from assay.model.run import Run, SittingDone, TrialDone
+from assay.model.block import Block
+from assay.model.run import BlockDone, Run, TrialDone
 from assay.model.trial import Trial
-from assay.plan.next import Due, DueSitting, next_due, to_stand
+from assay.plan.next import Due, DueBlock, next_due, to_stand
 from assay.plan.next.block import takes_turns
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.runner.bench import Bench, open_bench
-from assay.runner.block import Asked, run_sitting
+from assay.runner.block import PlannedArm, run_block
 from assay.runner.early_check import early_look
 from assay.runner.first_check import first_look
 from assay.runner.header import Resumed, header_for
@@ -34,13 +34,13 @@ from assay.runner.warmup import preload
 from assay.runner.where import HERE, Where
 from assay.servers.build import Prepared
 from assay.servers.emulation import lacking
-from assay.servers.external import Standing
+from assay.servers.external import ExternalAddress
 from assay.servers.services import Services
 from assay.servers.supervised import stop_all
 from assay.store import RunFile
 from assay.verdict import judge
 
-Ready = Prepared | Standing | ServerFailed
+Ready = Prepared | ExternalAddress | ServerFailed
 
 
 def begin(
@@ -56,31 +56,31 @@ def begin(
     """A new run to its end, judged; the machine must be held (`machine_lock`).
 
     `begun` is told its id once its record lies on the disk. A server that cannot be had, or fails, is a row
-    with its reason; the run goes on. InputError where a run of rivals cannot begin. Interrupted, with what
-    was measured, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no process is
-    left.
+    with its reason; the run goes on. InputError where a run of candidates cannot begin. Interrupted, with
+    what was measured, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no
+    process is left.
     """
     with open_bench(resolved, settings, observer or Silent(), where) as bench:
-        resolved = _told(settled(first_look(resolved, bench), where), bench.observer)
+        resolved = _announced(settled(first_look(resolved, bench), where), bench.observer)
         header = header_for(resolved, command, series, where)
         with store.create(settings.results, header) as run_file:
             begun(header.run_id)
             return _to_its_end(resolved, Run(header=header, trials=(), judgement=None), run_file, bench)
 
 
-def _told(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
+def _announced(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
     """The run, after saying which of its loads take no turns where they usually do, and why."""
-    others = [one for one in resolved.cases if one.case.later or not takes_turns(one.case, one.plan)]
-    if resolved.design.weave is not None and others:
+    others = [one for one in resolved.cases if one.case.dependent or not takes_turns(one.case, one.plan)]
+    if resolved.design.interleave is not None and others:
         observer.note(
             "one after the other: open loops, searches, counted loads and those at a distance take no turns; "
-            "what follows from a sitting is asked of its servers"
+            "what follows from an interleaved block is asked of its servers"
         )
     lacks = lacking() if any(one.case.distance for one in resolved.cases) else None
     if lacks is not None:
         observer.note(f"loads at a distance are not measured: {lacks}")
-    if resolved.design.unwoven:
-        observer.note(f"one after the other: {resolved.design.unwoven}")
+    if resolved.design.sequential:
+        observer.note(f"one after the other: {resolved.design.sequential}")
     return resolved
 
 
@@ -92,7 +92,7 @@ def go_on(resumed: Resumed, settings: Settings, observer: Observer | None = None
 
 
 def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench) -> Run:
-    """Trial after trial, or sitting after sitting, while one is due; each is stored before the next begins.
+    """Trial after trial, or block after block, while one is due; each is stored before the next begins.
     Then the judgement."""
     observer = bench.observer
     ending: BaseException | None = None
@@ -101,21 +101,21 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
         servers = _prepared(resolved, bench)
         preload()
         run_services = Services(resolved.services, bench.settings, bench.split, run_file.logs)
-        with bench.where.site.services(run_services) as services, bench.held as held:
+        with bench.where.site.services(run_services) as services, bench.warm_pool as held:
             loopback = run.header.environment.loopback_bytes_per_s
             bench = replace(bench, logs=run_file.logs, services=services, loopback_bytes_per_s=loopback)
             while (due := next_due(run)) is not None:
                 held.only(to_stand(run))
-                if isinstance(due, DueSitting):
-                    sitting = _sitting(resolved, due, servers, bench)
-                    run_file.append(SittingDone(sitting=sitting), observer.note)
-                    run = run.after(sitting)
-                    observer.sitting_finished(sitting)
-                    if sitting.cut:
+                if isinstance(due, DueBlock):
+                    block = _block(resolved, due, servers, bench)
+                    run_file.append(BlockDone(block=block), observer.note)
+                    run = run.after(block)
+                    observer.block_finished(block)
+                    if block.cut:
                         raise KeyboardInterrupt
                 else:
                     observer.trial_started(due.slot)
-                    trial = _one(resolved, due, servers, bench)
+                    trial = _trial(resolved, due, servers, bench)
                     run_file.append(TrialDone(trial=trial), observer.note)
                     run = run.after(trial)
                     observer.trial_finished(trial)
@@ -140,7 +140,7 @@ def _all_stopped(ending: BaseException | None) -> BaseException | None:
     """How the run ended, once no server is left. What goes wrong here keeps no run from its judgement."""
     try:
         stop_all()
-    except (KeyboardInterrupt, AssayError) as problem:  # the keepers end what is left
+    except (KeyboardInterrupt, AssayError) as problem:  # the supervisors end what is left
         return ending or problem
     return ending
 
@@ -173,7 +173,7 @@ def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:
     return {case.case.id: of(case) for case in resolved.cases}
 
 
-def _one(resolved: ResolvedRun, due: Due, servers: Mapping[str, Ready], bench: Bench) -> Trial:
+def _trial(resolved: ResolvedRun, due: Due, servers: Mapping[str, Ready], bench: Bench) -> Trial:
     """The trial that is due: run, or a row with why it cannot be."""
     trial, case, server = _begun(due), _case(resolved, due), servers[due.slot.case]
     if isinstance(server, ServerFailed):
@@ -183,21 +183,21 @@ def _one(resolved: ResolvedRun, due: Due, servers: Mapping[str, Ready], bench: B
     return run_trial(trial, case, server, due, bench)
 
 
-def _sitting(resolved: ResolvedRun, due: DueSitting, servers: Mapping[str, Ready], bench: Bench) -> Sitting:
-    """The sitting that is due, of the servers that can be had. KeyboardInterrupt where too little of it was
+def _block(resolved: ResolvedRun, due: DueBlock, servers: Mapping[str, Ready], bench: Bench) -> Block:
+    """The block that is due, of the servers that can be had. KeyboardInterrupt where too little of it was
     measured to be kept."""
-    bench.observer.sitting_started(tuple(lane.slot for lane in due.lanes))
+    bench.observer.block_started(tuple(arm.slot for arm in due.arms))
     asked, lacking = [], []
-    for lane in due.lanes:
-        trial, server = _begun(lane), servers[lane.slot.case]
+    for arm in due.arms:
+        trial, server = _begun(arm), servers[arm.slot.case]
         if isinstance(server, ServerFailed):
             lacking.append(msgspec.structs.replace(trial, failure=failure_of(server)))
         else:
-            asked.append(Asked(trial, _case(resolved, lane), lane, server))
-    sitting = run_sitting(due, asked, bench)
-    if sitting is None:
+            asked.append(PlannedArm(trial, _case(resolved, arm), arm, server))
+    block = run_block(due, asked, bench)
+    if block is None:
         raise KeyboardInterrupt
-    return msgspec.structs.replace(sitting, trials=(*sitting.trials, *lacking))
+    return msgspec.structs.replace(block, trials=(*block.trials, *lacking))
 
 
 def _begun(due: Due) -> Trial:

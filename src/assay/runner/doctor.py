@@ -56,7 +56,7 @@ class Fitness:
     """One property of the machine: what it is, whether that is good enough, and what to do if not."""
 
     name: str
-    seen: str
+    state: str
     fit: bool
     remedy: str = ""
 
@@ -94,7 +94,7 @@ def machine(settings: Settings, study: ResolvedRun | None = None) -> tuple[Fitne
         _links(study),
         _governor(),
         *_quietness(split),
-        _memory(study.memory_at_once if study and study.design.weave else 0),
+        _memory(study.memory_at_once if study and study.design.interleave else 0),
         _disk("results", settings.results),
         _disk("builds", settings.cache),
     )
@@ -164,7 +164,7 @@ def _quietness(split: CoreSplit) -> tuple[Fitness, Fitness]:
     """Steal over a second, and what others take of the cores."""
     watch = host.Watch(CoreSplit((), (), split.cores))
     time.sleep(_STEAL_LOOK_S)
-    seen = watch.seen()
+    seen = watch.observed()
     idle, stolen = seen.client_cpus_idle_share, seen.steal_share
     busy = "not known" if idle is None else f"{1 - idle:.0%} of all cores busy"
     return (

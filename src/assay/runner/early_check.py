@@ -20,7 +20,7 @@ def early_look(resolved: ResolvedRun, bench: Bench) -> Callable[[ServerSpec, Pre
     A server that needs a service is left out, as none runs yet, and so is one on another machine.
     """
 
-    def look(spec: ServerSpec, ready: Prepared) -> None:
+    def check(spec: ServerSpec, ready: Prepared) -> None:
         if spec.services or bench.where.nodes:
             return
         case = next(case for case in resolved.cases if case.server == spec)
@@ -28,7 +28,7 @@ def early_look(resolved: ResolvedRun, bench: Bench) -> Callable[[ServerSpec, Pre
         if problem:
             bench.observer.server_failed(spec.name, f"{problem} (seen while others are still built)")
 
-    return look
+    return check
 
 
 def _problem(case: ResolvedCase, ready: Prepared, bench: Bench) -> str:

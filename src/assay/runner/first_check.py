@@ -1,7 +1,7 @@
-"""A first look at rivals: each is started once and asked, before there is a record. A study needs none.
+"""A first look at candidates: each is started once and asked, before there is a record. A study needs none.
 
-A contest learns whether its rivals answer alike, and how long their answers always are. A search learns
-between which rates it has to look, from what a short closed loop gets.
+A comparison learns whether its candidates answer alike, and how long their answers always are. A search
+learns between which rates it has to look, from what a short closed loop gets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from assay.core.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
 from assay.core.units import rate
-from assay.model.design import ContestDesign, SearchDesign
+from assay.model.design import ComparisonDesign, SearchDesign
 from assay.model.plan import Closed, StopAfter
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.plan.words.case import expecting, resolve
@@ -33,7 +33,7 @@ _CLOSED_CONNECTIONS = 64
 
 
 class Unlike(AssayError):
-    """The rivals answer differently: a comparison of them would be withheld."""
+    """The candidates answer differently: a comparison of them would be withheld."""
 
     exit_code = EXIT_WITHHELD
 
@@ -45,27 +45,27 @@ def first_look(run: ResolvedRun, bench: Bench) -> ResolvedRun:
     is allowed).
     """
     match run.design:
-        case ContestDesign() as contest:
-            return resolve(run.name, _alike(contest, run, bench), run.split)
+        case ComparisonDesign() as comparison:
+            return resolve(run.name, _alike(comparison, run, bench), run.split)
         case SearchDesign() as search:
             return resolve(run.name, _ranged(search, run, bench), run.split)
         case _:
             return run
 
 
-def _alike(contest: ContestDesign, run: ResolvedRun, bench: Bench) -> ContestDesign:
-    """The contest, with the length that every answer has, if it has one."""
-    found: dict[str, same_answers.Answers] = {}
+def _alike(comparison: ComparisonDesign, run: ResolvedRun, bench: Bench) -> ComparisonDesign:
+    """The comparison, with the length that every answer has, if it has one."""
+    found: dict[str, same_answers.SampledAnswers] = {}
     for case in run.cases:
         if case.case.role != "control":
             bench.observer.server_preparing(case.case.id, "asking it")
             found[case.case.id] = _started(case, bench, partial(_ask, case))
     first, *others = found
     for other in others:
-        _compare(contest, bench, (first, found[first]), (other, found[other]))
+        _compare(comparison, bench, (first, found[first]), (other, found[other]))
     lengths = {answers.only_length for answers in found.values()}
     length = lengths.pop() if len(lengths) == 1 else None
-    return contest if length is None else expecting(contest, length)
+    return comparison if length is None else expecting(comparison, length)
 
 
 def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesign:
@@ -74,7 +74,7 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
     bounds, name = search.bounds, case.case.id
     bench.observer.note(f"{name}: a first look")
 
-    def look(running: Running) -> tuple[same_answers.Answers, float]:
+    def check(running: Running) -> tuple[same_answers.SampledAnswers, float]:
         answers = _ask(case, running)
         given = bounds.lowest_per_s and bounds.highest_per_s
         closed_per_s = 0.0 if given else _closed_per_s(case, running.url, bench)
@@ -82,7 +82,7 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
             bench.observer.note(f"{name}: it died in a closed loop at saturation")
         return answers, closed_per_s
 
-    answers, closed_per_s = _started(case, bench, look)
+    answers, closed_per_s = _started(case, bench, check)
     found = range_of(
         parse(bounds.objective),
         closed_per_s,
@@ -99,7 +99,7 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
 
 def _started(case: ResolvedCase, bench: Bench, look: Callable[[Running], T]) -> T:
     """What a look at the server, started for it, sees. InputError where it does not answer."""
-    assert case.ready is not None  # a rival's server needs no preparation
+    assert case.ready is not None  # a candidate's server needs no preparation
     try:
         running = start(case, case.ready, bench, case.case.id)
         try:
@@ -110,18 +110,18 @@ def _started(case: ResolvedCase, bench: Bench, look: Callable[[Running], T]) -> 
         raise InputError(f"{case.case.id}: {failed.reason}") from failed
 
 
-def _ask(case: ResolvedCase, running: Running) -> same_answers.Answers:
+def _ask(case: ResolvedCase, running: Running) -> same_answers.SampledAnswers:
     return same_answers.ask(case.contract, case.routes[0], running.host, running.port)
 
 
-Asked = tuple[str, same_answers.Answers]
+Asked = tuple[str, same_answers.SampledAnswers]
 
 
-def _compare(contest: ContestDesign, bench: Bench, one: Asked, other: Asked) -> None:
+def _compare(comparison: ComparisonDesign, bench: Bench, one: Asked, other: Asked) -> None:
     """Refuse answers that differ, and say what differs where that does not matter."""
     names = (one[0], other[0])
     differ = "; ".join(same_answers.differences(one[1], other[1]))
-    if differ and not contest.unlike_allowed:
+    if differ and not comparison.unlike_allowed:
         raise Unlike(
             f"{names[0]} and {names[1]} answer differently: {differ}",
             "make them alike, or compare them all the same with --unlike",

@@ -12,17 +12,15 @@ from typing import cast
 import msgspec
 
 from assay import store
-from assay.core.credentials import hidden_plan
 from assay.core.errors import InputError
 from assay.core.settings import Settings
 from assay.engine import driver
-from assay.model.design import Design, RivalsDesign, StudyDesign
-from assay.model.plan import LoadPlan
+from assay.model.design import CandidatesDesign, Design, StudyDesign
 from assay.model.run import FORMAT, Header, Run
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
 from assay.plan.words.case import cores_for, secrets_lacking
-from assay.plan.words.case import resolve as resolve_rivals
+from assay.plan.words.case import resolve as resolve_candidates
 from assay.runner.where import HERE, Where
 from assay.servers import host, loopback
 from assay.servers.manifest import Requirement
@@ -93,40 +91,32 @@ def resume(path: Path, settings: Settings) -> Resumed:
             "a run on a cluster cannot be gone on with yet: make a new one",
         )
     resolved = _resolved(header, settings)
-    _check_same(header, resolved, _plans_of(resolved, knows_resend=store.names(path, "resend")))
+    _check_same(header, resolved)
     run_file, stored = store.reopen(path)
     return Resumed(resolved, run_file, stored.run, stored.notes)
 
 
 def _resolved(header: Header, settings: Settings) -> ResolvedRun:
-    """The run that the header's design is: a study is read again, rivals are in the record."""
+    """The run that the header's design is: a study is read again, candidates are in the record."""
     match header.design:
         case StudyDesign() as design:
             source = design.path if Path(design.path).is_file() else header.study_name
             choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
             return resolve(load_study(source, settings), settings, choices)
-        case RivalsDesign() as design:
+        case CandidatesDesign() as design:
             lacking = [f"{where} ({token})" for token, where in secrets_lacking(design).items()]
             if lacking:
                 problem = f"run {header.run_id} needs what its record hides: {', '.join(lacking)}"
                 raise InputError(problem, "give each as it was: --secret VALUE")
             try:
-                return resolve_rivals(header.study_name, design, cores_for(design.rivals))
+                return resolve_candidates(header.study_name, design, cores_for(design.candidates))
             except InputError as error:
                 problem = f"run {header.run_id} cannot be gone on with: {error.message}"
                 raise InputError(problem, error.remedy) from error
     raise InputError(f"a run of this kind cannot be gone on with: {header.run_id}", "make a new run")
 
 
-def _plans_of(run: ResolvedRun, *, knows_resend: bool) -> dict[str, LoadPlan]:
-    """The plans of a run as its record has them. A version that did not know `resend` sent nothing again, and
-    a run that it began goes on so."""
-    if knows_resend:
-        return run.design.plans
-    return {case: msgspec.structs.replace(plan, resend=False) for case, plan in run.design.plans.items()}
-
-
-def _check_same(header: Header, run: ResolvedRun, plans: dict[str, LoadPlan]) -> None:
+def _check_same(header: Header, run: ResolvedRun) -> None:
     now = host.environment(run.split, {})
     then = header.environment
     if now.machine_id != then.machine_id:
@@ -136,9 +126,8 @@ def _check_same(header: Header, run: ResolvedRun, plans: dict[str, LoadPlan]) ->
     if (now.client_cpus, now.server_cpus) != (then.client_cpus, then.server_cpus):
         raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
     cases = tuple(case.case for case in run.cases)
-    # Before a study's credentials were hidden its plans were kept as they were written.
-    recorded = {case: hidden_plan(plan) for case, plan in header.design.plans.items()}
-    same_loads = (plans, run.design.warm_ups) == (recorded, header.design.warm_ups)
+    now_asked = (run.design.plans, run.design.warm_ups)
+    same_loads = now_asked == (header.design.plans, header.design.warm_ups)
     if cases != header.cases or not same_loads:
         what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
         raise InputError(what, "make a new run, or go back to the study as it was")

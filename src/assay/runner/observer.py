@@ -9,8 +9,8 @@ from typing import Protocol
 
 from assay.core.errors import EXIT_INTERRUPTED, AssayError
 from assay.core.units import counted
-from assay.model.block import Sitting
-from assay.model.interleaving import WovenSnapshot
+from assay.model.block import Block
+from assay.model.interleaving import InterleavedSnapshot
 from assay.model.measurement import Snapshot
 from assay.model.run import Run
 from assay.model.trial import Phase, Trial
@@ -46,14 +46,14 @@ class Observer(Protocol):
     def trial_finished(self, trial: Trial) -> None:
         """The trial is stored."""
 
-    def sitting_started(self, slots: Sequence[Slot]) -> None:
-        """A sitting begins, in which these take turns; phases are told of each."""
+    def block_started(self, slots: Sequence[Slot]) -> None:
+        """An interleaved block begins, in which these take turns; phases are told of each."""
 
-    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
-        """The turns as they stand, about twice a second. `slots` are those of the lanes, in their order."""
+    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+        """The turns as they stand, about twice a second. `slots` are those of the arms, in their order."""
 
-    def sitting_finished(self, sitting: Sitting) -> None:
-        """The sitting is stored."""
+    def block_finished(self, block: Block) -> None:
+        """The block is stored."""
 
     def note(self, text: str) -> None:
         """Something a reader should know, in one line."""
@@ -86,13 +86,13 @@ class Silent:
     def trial_finished(self, trial: Trial) -> None:
         """Show nothing."""
 
-    def sitting_started(self, slots: Sequence[Slot]) -> None:
+    def block_started(self, slots: Sequence[Slot]) -> None:
         """Show nothing."""
 
-    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         """Show nothing."""
 
-    def sitting_finished(self, sitting: Sitting) -> None:
+    def block_finished(self, block: Block) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:

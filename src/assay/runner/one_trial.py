@@ -1,4 +1,4 @@
-"""One trial: a server, fresh or warm from its sitting, tested, warmed, measured, tested again."""
+"""One trial: a server, fresh or warm from its block, tested, warmed, measured, tested again."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from assay.servers import probe
 from assay.servers.build import Prepared
 from assay.servers.contract import Route
 from assay.servers.cores import CoreSplit
-from assay.servers.emulation import HERE, PEER, Way
-from assay.servers.external import Standing, StandingServer
+from assay.servers.emulation import HERE, PEER, NetworkPath
+from assay.servers.external import ExternalAddress, ExternalServer
 from assay.servers.server import HOST
 from assay.servers.site import Watched
 
@@ -49,7 +49,7 @@ _UNFIT = re.compile(r"[^\w.+@-]+")
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class _Observation:
     """What was seen while the load ran; `carried` by a link with a delay, where there is one."""
 
     measurement: Measurement
@@ -62,7 +62,7 @@ class _Loaded:
 
 
 def run_trial(
-    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
+    trial: Trial, case: ResolvedCase, prepared: Prepared | ExternalAddress, due: Due, bench: Bench
 ) -> Trial:
     """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
     trial = msgspec.structs.replace(trial, plan=planned(case, due.plan, bench, due.plan.url))
@@ -82,15 +82,15 @@ def failure_of(failed: ServerFailed) -> Failure:
 
 
 def start(
-    case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str, host: str = HOST
+    case: ResolvedCase, prepared: Prepared | ExternalAddress, bench: Bench, log: str, host: str = HOST
 ) -> Running:
     """The server, ready: started, or met where it stands, after the command that has to run before that.
 
     ServerFailed where that does not work out, InputError where the command fails.
     """
-    if case.rival is not None:
-        bench.hooks.before_start(case.rival)
-    if isinstance(prepared, Standing):
+    if case.candidate is not None:
+        bench.hooks.before_start(case.candidate)
+    if isinstance(prepared, ExternalAddress):
         return prepared.meet(case.contract, case.routes[0])
     return bench.where.site.start(
         prepared,
@@ -104,7 +104,7 @@ def start(
 
 
 def _fresh(
-    case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench, way: Way | None
+    case: ResolvedCase, prepared: Prepared | ExternalAddress, due: Due, bench: Bench, way: NetworkPath | None
 ) -> Warm:
     """The server, started, and warmed by nobody yet."""
     bench.observer.phase(due.slot, "start")
@@ -115,16 +115,16 @@ def _fresh(
 def _measured(
     trial: Trial,
     case: ResolvedCase,
-    prepared: Prepared | Standing,
+    prepared: Prepared | ExternalAddress,
     due: Due,
     bench: Bench,
-    way: Way | None,
+    way: NetworkPath | None,
 ) -> Trial:
     """The trial. At a distance the server is tested where it is, and loaded over the way to it."""
     slot, routes = due.slot, tested_routes(case)
     if way is None:  # services are where all other servers are, and those at a distance need none
         bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
-    running, warmed = bench.held.take(due.follows) or _fresh(case, prepared, due, bench, way)
+    running, warmed = bench.warm_pool.take(due.follows) or _fresh(case, prepared, due, bench, way)
     url = f"{running.scheme}://{PEER}:{running.port}/" if way else running.url
     try:
         bench.observer.phase(slot, "contract")
@@ -143,7 +143,7 @@ def _measured(
         running.stop()
         raise
     if due.follows:
-        bench.held.keep(due.follows, running, warmed)
+        bench.warm_pool.keep(due.follows, running, warmed)
     else:
         bench.observer.phase(slot, "stop")
         running.stop()
@@ -179,7 +179,7 @@ def contract_seen(
 
 def link_to(running: Running, bench: Bench) -> Link:
     """A server that we start is on this machine; of one that stands its address tells."""
-    if isinstance(running, StandingServer) and not target_policy.is_this_machine((running.host,)):
+    if isinstance(running, ExternalServer) and not target_policy.is_this_machine((running.host,)):
         return Link(same_machine=False)
     if bench.where.nodes:
         return Link(same_machine=bench.where.same_machine, bytes_per_s=bench.where.link_bytes_per_s)
@@ -216,7 +216,7 @@ class _Edge:
     carried: Carried | None
 
 
-def _edge(running: Running, bench: Bench, way: Way | None) -> _Edge:
+def _edge(running: Running, bench: Bench, way: NetworkPath | None) -> _Edge:
     clocks = running.sampler.cpu_ns(), bench.services.cpu_ns()
     return _Edge(*clocks, bench.where.site.watch(bench.split), way.carried() if way else None)
 
@@ -256,7 +256,7 @@ def _end(load: GoingLoad) -> None:
         pass
 
 
-def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Way | None) -> _Loaded:
+def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: NetworkPath | None) -> _Observation:
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer, slot = bench.observer, due.slot
     warm_up = warmed_up((), due.warm_up)
@@ -269,15 +269,15 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Way | N
                 begin = _edge(running, bench, way)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
-        end, seen = _edge(running, bench, way), begin.watch.seen()
+        end, seen = _edge(running, bench, way), begin.watch.observed()
         running.sampler.sample()
         measured = load.result()
         both = end.services_ns.keys() & begin.services_ns.keys()
         services_ns = {name: end.services_ns[name] - begin.services_ns[name] for name in both}
-        services = bench.services.used(bench.services.seen(), services_ns, measured.measured_ns)
+        services = bench.services.used(bench.services.observed(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
         generators = generators_of(load)
-        return _Loaded(measured, used_ns, seen, services, warm_up, generators, end.carried)
+        return _Observation(measured, used_ns, seen, services, warm_up, generators, end.carried)
     except BaseException:
         _end(load)
         raise
@@ -296,7 +296,7 @@ def server_seen(
     running: Running, measured: Measurement, cpu_ns: int | None, split: CoreSplit
 ) -> ServerSeen | None:
     """What was seen of the process; None where it is not ours to look at."""
-    if isinstance(running, StandingServer):
+    if isinstance(running, ExternalServer):
         return None
     wall_ns = measured.measured_ns * split.server_cores
     return ServerSeen(

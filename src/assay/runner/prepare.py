@@ -37,7 +37,7 @@ def prepare_all(
     distinct = [spec for place, spec in enumerate(specs) if spec not in specs[:place]]
     events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
     cancel = threading.Event()
-    prepare = partial(_one, settings, cores, observer, events, cancel, site or Site())
+    prepare = partial(_prepare_server, settings, cores, observer, events, cancel, site or Site())
     futures: list[Future[Prepared | ServerFailed]] = [Future() for _ in distinct]
 
     def ended(spec: ServerSpec, done: Future[Prepared | ServerFailed]) -> None:
@@ -81,7 +81,7 @@ def _one_after_another(
             future.set_exception(error)
 
 
-def _one(
+def _prepare_server(
     settings: Settings,
     cores: int,
     observer: Observer,

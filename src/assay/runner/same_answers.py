@@ -1,4 +1,4 @@
-"""Do rivals answer alike? Each is asked a few times before there is a load; differences are shown.
+"""Do candidates answer alike? Each is asked a few times before there is a load; differences are shown.
 
 Answers that vary by themselves (a random quotation, a date) are alike where their lengths overlap.
 """
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answers:
-    """What one rival answered. Lengths are of the decoded bodies, `head_bytes` of the latest headers."""
+class SampledAnswers:
+    """What one candidate answered. Lengths are of the decoded bodies, `head_bytes` of the latest headers."""
 
     statuses: tuple[int, ...]
     encodings: tuple[str, ...]
@@ -39,8 +39,8 @@ class Answers:
         return self.longest if self.shortest == self.longest else None
 
 
-def ask(contract: Contract, route: Route, host: str, port: int) -> Answers:
-    """Ask a rival. ServerFailed (stage "contract") for an answer that is none, or is not right."""
+def ask(contract: Contract, route: Route, host: str, port: int) -> SampledAnswers:
+    """Ask a candidate. ServerFailed (stage "contract") for an answer that is none, or is not right."""
     found: list[probe.Response] = []
     for _ in range(ASKED):
         try:
@@ -52,7 +52,7 @@ def ask(contract: Contract, route: Route, host: str, port: int) -> Answers:
             raise ServerFailed("contract", f"{route.method} {route.target}: {problem}")
         found.append(response)
     lengths = [len(response.body) for response in found]
-    return Answers(
+    return SampledAnswers(
         statuses=_distinct(response.status for response in found),
         encodings=_distinct(response.headers.get("content-encoding", "identity") for response in found),
         types=_distinct(response.headers.get("content-type", "none") for response in found),
@@ -63,7 +63,7 @@ def ask(contract: Contract, route: Route, host: str, port: int) -> Answers:
     )
 
 
-def differences(a: Answers, b: Answers) -> tuple[str, ...]:
+def differences(a: SampledAnswers, b: SampledAnswers) -> tuple[str, ...]:
     """What differs beyond doubt: "status 200 / 404"; nothing where the two may be compared."""
     found = []
     if a.statuses != b.statuses:
@@ -76,13 +76,13 @@ def differences(a: Answers, b: Answers) -> tuple[str, ...]:
     return tuple(found)
 
 
-def aside(a: Answers, b: Answers) -> str:
+def aside(a: SampledAnswers, b: SampledAnswers) -> str:
     """Smaller differences that a reader may want to know of: the type, or the bytes, of headers too; empty
     without one."""
     return "; ".join(filter(None, (_of_content(a, b), _of_headers(a, b))))
 
 
-def _of_headers(a: Answers, b: Answers) -> str:
+def _of_headers(a: SampledAnswers, b: SampledAnswers) -> str:
     """What more headers make of the whole answer, from W3's limit on."""
     most = max(one.head_bytes + one.longest for one in (a, b))
     if abs(a.head_bytes - b.head_bytes) <= SAME_LENGTH * most:
@@ -90,7 +90,7 @@ def _of_headers(a: Answers, b: Answers) -> str:
     return f"headers of {a.head_bytes:,} / {b.head_bytes:,} bytes"
 
 
-def _of_content(a: Answers, b: Answers) -> str:
+def _of_content(a: SampledAnswers, b: SampledAnswers) -> str:
     if a.types != b.types:
         return f"content type {_words(a.types)} / {_words(b.types)}"
     if a.body == b.body:
@@ -110,7 +110,7 @@ def _words(values: Sequence[object]) -> str:
     return " or ".join(map(str, values))
 
 
-def _lengths(answers: Answers) -> str:
+def _lengths(answers: SampledAnswers) -> str:
     same = answers.shortest == answers.longest
     return f"{answers.longest:,}" if same else f"{answers.shortest:,}-{answers.longest:,}"
 

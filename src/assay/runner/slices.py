@@ -1,7 +1,7 @@
-"""The turns of a sitting while they go on: warming up, a pilot, measuring. What is to be done is asked of
-pure functions; here it is done.
+"""The turns of an interleaved block while they go on: warming up, a pilot, measuring. What is to be done is
+asked of pure functions; here it is done.
 
-Only what has to be known at once is looked at in the midst, by whoever is where the servers are (`looks`).
+Only what has to be known at once is looked at in the midst, by whoever is where the servers are (`sampling`).
 All else waits for the end of a cycle.
 """
 
@@ -16,15 +16,24 @@ import msgspec
 from assay.engine.generator import GoingTurns
 from assay.model.block import Lengths, Pilot
 from assay.model.design import WarmUp
-from assay.model.interleaving import End, EndLane, GiveTurns, Measure, SetLengths, Slice, Turn, WovenSnapshot
+from assay.model.interleaving import (
+    End,
+    EndArm,
+    GiveTurns,
+    InterleavedSnapshot,
+    Measure,
+    SetLengths,
+    Slice,
+    Turn,
+)
 from assay.model.measurement import Window
 from assay.model.plan import StopAfter
 from assay.model.trial import WarmUpSeen
-from assay.plan.next.block import DueSitting
+from assay.plan.next.block import DueBlock
 from assay.plan.next.lengths import PILOT_CYCLES, cycles_of, lengths_for, longer_ns, piloted, warming_ns
 from assay.plan.next.room import has_room_for_pilot
 from assay.runner.warmup import NO_WARM_UP, warmed_up
-from assay.servers.sampling import Looks
+from assay.servers.sampling import Sampling
 from assay.stats.interleaved import FEWEST_CYCLES
 
 _LOOK_S = 0.2
@@ -32,8 +41,8 @@ _EVERY_S = 0.5
 
 
 @dataclass(frozen=True)
-class LaneWatched:
-    """A lane as it is steered: whose it is, and until when it warms up."""
+class ArmWatched:
+    """An arm as it is steered: whose it is, and until when it warms up."""
 
     case: str
     warm_up: WarmUp
@@ -41,17 +50,17 @@ class LaneWatched:
 
 @dataclass
 class Turns:
-    """Steers a woven run from its first turn to its last.
+    """Steers an interleaved run from its first turn to its last.
 
     `begins` is called when measuring does, `looked` with the live view about twice a second.
     """
 
     run: GoingTurns
-    due: DueSitting
-    lanes: Sequence[LaneWatched]
-    looks: Looks
+    due: DueBlock
+    arms: Sequence[ArmWatched]
+    sampling: Sampling
     begins: Callable[[], None]
-    looked: Callable[[WovenSnapshot], None]
+    looked: Callable[[InterleavedSnapshot], None]
     lengths: Lengths = field(init=False)
     pilot: Pilot | None = None
     warm: dict[int, WarmUpSeen] = field(default_factory=dict)
@@ -72,16 +81,16 @@ class Turns:
     def __post_init__(self) -> None:
         """The lengths that are known before the warm-up."""
         due = self.due
-        self._use(due.lengths or lengths_for(due.weave, {}))
+        self._use(due.lengths or lengths_for(due.interleave, {}))
         self._warming_ns = min(warming_ns(due.lengths), self.lengths.slice_ns)  # as the run begins
-        self._own = tuple(OwnTime() for _ in self.lanes)
-        for place, lane in enumerate(self.lanes):
-            if lane.warm_up.max_ns == 0:
+        self._own = tuple(OwnTime() for _ in self.arms)
+        for place, arm in enumerate(self.arms):
+            if arm.warm_up.max_ns == 0:
                 self.warm[place] = NO_WARM_UP
 
     def go(self) -> None:
         """Until the run has ended by itself."""
-        if len(self.warm) == len(self.lanes):
+        if len(self.warm) == len(self.arms):
             self._measure()
         number, cycle = 0, -1
         while (turn := self._wait(self.run.wait_begin, number)) is not None:
@@ -90,7 +99,7 @@ class Turns:
                 cycle = turn.cycle
             self._slice(turn)
             if self._measures:
-                self._look(often=False)
+                self._sample(often=False)
             number += 1
 
     def _wait(self, wait: Callable[[int, float], Turn | None], number: int) -> Turn | None:
@@ -100,15 +109,15 @@ class Turns:
         return turn
 
     def _slice(self, turn: Turn) -> None:
-        """One slice, looked at at both ends; the lane of a server that died in it ends."""
-        self.looks.begins(turn)
+        """One slice, looked at at both ends; the arm of a server that died in it ends."""
+        self.sampling.begins(turn)
         if self._wait(self.run.wait_end, turn.number) is None:
             return
-        self.looks.ends(turn)
-        for place in self.looks.dead():
+        self.sampling.ends(turn)
+        for place in self.sampling.dead():
             if place not in self.gone:
                 self.gone.add(place)
-                self.run.change(EndLane(lane=place))
+                self.run.change(EndArm(arm=place))
 
     def _cycle_began(self, turn: Turn, before: int) -> None:
         """Decide what is decided between cycles; changes hold from the next one on."""
@@ -119,12 +128,12 @@ class Turns:
                     self.run.change(End(), turn.cycle + self._wanted)
                 self.measured_cycles = turn.cycle - self._measures_from
             return
-        snapshot = self._look(often=True)
+        snapshot = self._sample(often=True)
         if snapshot is None or before < 0:
             return
-        slices = {place: lane.slices for place, lane in enumerate(snapshot.lanes)}
-        self.gone |= {place for place, lane in enumerate(snapshot.lanes) if lane.ended}
-        if len(self.gone) == len(self.lanes):
+        slices = {place: arm.slices for place, arm in enumerate(snapshot.arms)}
+        self.gone |= {place for place, arm in enumerate(snapshot.arms) if arm.ended}
+        if len(self.gone) == len(self.arms):
             self.run.change(End())
         elif (longer := self._longer_ns(slices)) is not None:
             self._warming_ns = longer
@@ -136,7 +145,7 @@ class Turns:
 
     @property
     def _wanted(self) -> int:
-        stop = self.due.lanes[0].plan.stop
+        stop = self.due.arms[0].plan.stop
         assert isinstance(stop, StopAfter)  # it takes turns
         return cycles_of(stop.ns, self.lengths)
 
@@ -145,7 +154,7 @@ class Turns:
         self._measures = True
         self.begins()
 
-    def _look(self, *, often: bool) -> WovenSnapshot | None:
+    def _sample(self, *, often: bool) -> InterleavedSnapshot | None:
         """The live view, and the samples: at each cycle's begin while `often` is asked, else now and then."""
         now_s = time.monotonic()
         due = now_s - self._looked_s >= _EVERY_S
@@ -158,20 +167,18 @@ class Turns:
         return snapshot
 
     def _warm(self, slices: Mapping[int, Sequence[Slice]]) -> bool:
-        """Whether all are; those that are lend their turns to those that are not."""
+        """Whether all are; those that are yields their slices to those that are not."""
         fresh = False
-        for place, lane in enumerate(self.lanes):
+        for place, arm in enumerate(self.arms):
             if place not in self.warm and place not in self.gone:
-                found = warmed_up(self._own[place].of(slices[place]), lane.warm_up)
+                found = warmed_up(self._own[place].of(slices[place]), arm.warm_up)
                 if found is not None:
                     self.warm[place] = found
                     fresh = True
-        cold = [
-            place for place in range(len(self.lanes)) if place not in self.warm | dict.fromkeys(self.gone)
-        ]
+        cold = [place for place in range(len(self.arms)) if place not in self.warm | dict.fromkeys(self.gone)]
         if fresh:
-            alive = [place for place in range(len(self.lanes)) if place not in self.gone]
-            self._all_take = self.run.change(GiveTurns(lanes=tuple(cold or alive)))
+            alive = [place for place in range(len(self.arms)) if place not in self.gone]
+            self._all_take = self.run.change(GiveTurns(arms=tuple(cold or alive)))
             self._lent = self._lent or bool(cold)
         return not cold
 
@@ -180,8 +187,8 @@ class Turns:
         if self._rejoins is None:
             self._rejoins = self._all_take + 1 if self._lent else cycle
             if self.due.lengths is None:
-                named, least_ns = self._named(slices), self.run.least_settle_ns
-                self._use(lengths_for(self.due.weave, named, self.due.names, least_ns))
+                named, least_ns = self._named(slices), self.run.least_washout_ns
+                self._use(lengths_for(self.due.interleave, named, self.due.names, least_ns))
             self._pilots = self._set(self.lengths.slice_ns)
         if cycle < self._rejoins:
             return False
@@ -209,40 +216,40 @@ class Turns:
         no longer than they are."""
         if self._rejoins is not None:
             return None
-        known, watched = self.due.lengths, [lane.warm_up for lane in self.lanes]
-        most_ns = known.slice_ns if known is not None else self.due.weave.most_slice_ns
+        known, watched = self.due.lengths, [arm.warm_up for arm in self.arms]
+        most_ns = known.slice_ns if known is not None else self.due.interleave.most_slice_ns
         watched_ns = max((one.max_ns for one in watched if one.min_ns < one.max_ns), default=0)
         return longer_ns(self._warming_ns, most_ns, watched_ns, self._named(slices))
 
     @property
     def _needs_pilot(self) -> bool:
-        weave = self.due.weave
+        interleave = self.due.interleave
         compared = sum(
-            lane.case in self.due.compared for place, lane in enumerate(self.lanes) if place not in self.gone
+            arm.case in self.due.compared for place, arm in enumerate(self.arms) if place not in self.gone
         )
-        by_hand = weave.alike or weave.given_slice_ns is not None
-        return not by_hand and compared > 1 and has_room_for_pilot(weave, self.lengths.slice_ns)
+        by_hand = interleave.alike or interleave.given_slice_ns is not None
+        return not by_hand and compared > 1 and has_room_for_pilot(interleave, self.lengths.slice_ns)
 
     def _use(self, lengths: Lengths) -> None:
-        """The lengths, with a settle time in which nobody works in another's slice for sure."""
-        settle_ns = max(lengths.settle_ns, self.run.least_settle_ns)
-        self.lengths = msgspec.structs.replace(lengths, settle_ns=settle_ns)
+        """The lengths, with a washout in which nobody works in another's slice for sure."""
+        washout_ns = max(lengths.washout_ns, self.run.least_washout_ns)
+        self.lengths = msgspec.structs.replace(lengths, washout_ns=washout_ns)
 
     def _set(self, slice_ns: int) -> int:
         """Set the length of slices; the cycle from which it holds."""
-        return self.run.change(SetLengths(slice_ns=slice_ns, settle_ns=self.lengths.settle_ns))
+        return self.run.change(SetLengths(slice_ns=slice_ns, washout_ns=self.lengths.washout_ns))
 
     def _named(self, slices: Mapping[int, Sequence[Slice]]) -> dict[str, Sequence[Slice]]:
-        return {self.lanes[place].case: each for place, each in slices.items() if place not in self.gone}
+        return {self.arms[place].case: each for place, each in slices.items() if place not in self.gone}
 
     @property
     def whole(self) -> bool:
-        """Whether enough cycles were measured for a sitting that was cut to count."""
+        """Whether enough cycles were measured for an interleaved block that was cut to count."""
         return self.measured_cycles >= FEWEST_CYCLES
 
 
 class OwnTime:
-    """A lane's slices as windows of its own time, in which others had no turns. That counts from its first
+    """An arm's slices as windows of its own time, in which others had no turns. That counts from its first
     one on, also when the live view shows the latest alone."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""Servers that stand on after their sitting, for the loads that follow from it.
+"""Servers that stand on after their block, for the loads that follow from it.
 
 An open loop at a share of what a server can do, or a trial of a search, wants a warm server, and a JVM takes
-longer to get warm than any such trial lasts. Those of the sitting are warm, and are those whose throughput
+longer to get warm than any such trial lasts. Those of the block are warm, and are those whose throughput
 the share is of.
 """
 
@@ -14,10 +14,10 @@ from typing import NamedTuple, Self
 
 from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.model.trial import WarmUpSeen
-from assay.servers.external import StandingServer
+from assay.servers.external import ExternalServer
 from assay.servers.server import RunningServer
 
-Running = RunningServer | StandingServer
+Running = RunningServer | ExternalServer
 
 
 class Warm(NamedTuple):
@@ -28,7 +28,7 @@ class Warm(NamedTuple):
 
 
 @dataclass
-class Held:
+class WarmPool:
     """The servers that stand, by the closed loop's case that each has served. Left, it stops them all."""
 
     note: Callable[[str], None]

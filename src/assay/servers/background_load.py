@@ -19,27 +19,27 @@ _WORTH_NAMING = 0.05
 
 
 @dataclass(frozen=True)
-class Others:
+class BackgroundLoad:
     """So many of the machine's cores were kept busy by other programs, by those above all."""
 
     cores_busy: float
     programs: tuple[str, ...] = ()
 
 
-Look = Callable[[float], Others]
+Look = Callable[[float], BackgroundLoad]
 """A look that takes so many seconds."""
 
 
-def glance(seconds: float) -> Others:
+def glance(seconds: float) -> BackgroundLoad:
     """Look at the cores alone, which costs nothing."""
     watch = host.Watch(CoreSplit((), (), os.cpu_count() or 1))
     time.sleep(seconds)
-    seen = watch.seen()
+    seen = watch.observed()
     own = (seen.own_cpu_ns or 0) / 1e9 / seconds
-    return Others(max(0.0, (seen.busy_cores or 0.0) - own))
+    return BackgroundLoad(max(0.0, (seen.busy_cores or 0.0) - own))
 
 
-def look(seconds: float) -> Others:
+def measure(seconds: float) -> BackgroundLoad:
     """Look at every process, too, to name those that are busy."""
     before = _spent()
     cores_busy = glance(seconds).cores_busy
@@ -47,7 +47,9 @@ def look(seconds: float) -> Others:
     for process, now_s in _spent().items():
         spent_s[process[1]] += now_s - before.get(process, now_s)
     busiest = sorted(spent_s, key=lambda name: -spent_s[name])[:_MOST_NAMED]
-    return Others(cores_busy, tuple(name for name in busiest if spent_s[name] > _WORTH_NAMING * seconds))
+    return BackgroundLoad(
+        cores_busy, tuple(name for name in busiest if spent_s[name] > _WORTH_NAMING * seconds)
+    )
 
 
 def _spent() -> dict[tuple[int, str], float]:

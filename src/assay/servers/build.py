@@ -27,9 +27,9 @@ from assay.core import git
 from assay.core.errors import ServerFailed, reason_of
 from assay.core.settings import Settings
 from assay.servers import leftovers, requires
-from assay.servers.manifest import Build, Places, ServerSpec
+from assay.servers.manifest import Build, Placeholders, ServerSpec
 from assay.servers.requires import Checked
-from assay.servers.supervised import Kept, Order, exit_in_words
+from assay.servers.supervised import Kept, StartOrder, exit_in_words
 
 _COMPLETE = "complete"
 _KEPT_BUILDS = 8
@@ -55,7 +55,7 @@ class Prepared:
     one port that it can be started on, where it cannot be told another."""
 
     spec: ServerSpec
-    places: Places
+    places: Placeholders
     version: str
     requirements: tuple[Checked, ...]
     built_s: float | None
@@ -78,11 +78,11 @@ def prepare(
     checked = requires.check_all(spec.requires)
     lacking = [one for one in checked if not one.fulfilled]
     if lacking:
-        raise ServerFailed("requires", "; ".join(one.told for one in lacking))
+        raise ServerFailed("requires", "; ".join(one.sentence for one in lacking))
     places = _places(spec, settings, cores, checked)
     built_s = None
     if spec.build is not None:
-        with _held(settings, spec, say):
+        with _locked(settings, spec, say):
             built_s = _build(spec, settings, places, say, cancel)
     try:
         version = _ask_version(spec, places)
@@ -90,7 +90,7 @@ def prepare(
         if spec.build is None or built_s is not None:
             raise
         # A build that was whole once and no longer tells its version was damaged: make it anew.
-        with _held(settings, spec, say):
+        with _locked(settings, spec, say):
             (places.out / _COMPLETE).unlink(missing_ok=True)
             built_s = _build(spec, settings, places, say, cancel)
         version = _ask_version(spec, places)
@@ -102,7 +102,7 @@ def is_built(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence
     return (_places(spec, settings, cores, checked).out / _COMPLETE).exists()
 
 
-def program_env(spec: ServerSpec, places: Places, extra: Mapping[str, str]) -> dict[str, str]:
+def program_env(spec: ServerSpec, places: Placeholders, extra: Mapping[str, str]) -> dict[str, str]:
     """The environment of a server's programs: ours, the contract of the brief, the manifest's own."""
     env = dict(os.environ)
     env |= {"HOST": places.host, "PORT": str(places.port), "CORES": str(places.cores)}
@@ -113,9 +113,9 @@ def program_env(spec: ServerSpec, places: Places, extra: Mapping[str, str]) -> d
     return env | {name: places.fill(value) for name, value in spec.env.items()}
 
 
-def _places(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence[Checked]) -> Places:
+def _places(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence[Checked]) -> Placeholders:
     home = requires.java_home(spec.requires)  # of several JDKs asked for, the newest
-    bare = Places(
+    bare = Placeholders(
         out=Path(),
         source=spec.folder,
         root=settings.root,
@@ -130,7 +130,7 @@ def _places(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence[
 # --- what a build is made from ------------------------------------------------------------
 
 
-def _content_hash(spec: ServerSpec, places: Places, checked: Sequence[Checked]) -> str:
+def _content_hash(spec: ServerSpec, places: Placeholders, checked: Sequence[Checked]) -> str:
     """Of the inputs' names, modes and content, the build's table, and the tools' versions."""
     digest = hashlib.sha256()
     if spec.build is not None:
@@ -146,18 +146,20 @@ def content_hash(spec: ServerSpec, settings: Settings) -> str:
     folder. Nothing is run for it but git."""
     whole = spec if spec.build is not None else replace(spec, build=Build(command=()))
     digest = hashlib.sha256()
-    bare = Places(out=Path(), source=spec.folder, root=settings.root, contract=spec.contract_folder, cores=1)
+    bare = Placeholders(
+        out=Path(), source=spec.folder, root=settings.root, contract=spec.contract_folder, cores=1
+    )
     _add_inputs(digest, whole, bare)
     return digest.hexdigest()
 
 
-def _add_inputs(digest: Digest, spec: ServerSpec, places: Places) -> None:
+def _add_inputs(digest: Digest, spec: ServerSpec, places: Placeholders) -> None:
     for name, path in _inputs(spec, places):
         digest.update(f"\0{name}\0{path.stat().st_mode & 0o111:o}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
 
 
-def _inputs(spec: ServerSpec, places: Places) -> list[tuple[str, Path]]:
+def _inputs(spec: ServerSpec, places: Placeholders) -> list[tuple[str, Path]]:
     """The inputs by name, each once, sorted. What git ignores (an IDE's files, a tool's output) is none."""
     assert spec.build is not None  # asked by the caller
     found: dict[str, Path] = {}
@@ -171,7 +173,7 @@ def _inputs(spec: ServerSpec, places: Places) -> list[tuple[str, Path]]:
     return sorted(found.items())
 
 
-def _base_of(pattern: str, spec: ServerSpec, places: Places) -> tuple[Path, str]:
+def _base_of(pattern: str, spec: ServerSpec, places: Placeholders) -> tuple[Path, str]:
     base = spec.folder
     for prefix, folder in (("{root}/", places.root), ("{contract}/", places.contract)):
         if pattern.startswith(prefix):
@@ -194,7 +196,7 @@ def tracked(folder: Path) -> frozenset[Path] | None:
 
 
 @contextlib.contextmanager
-def _held(settings: Settings, spec: ServerSpec, say: Say) -> Iterator[None]:
+def _locked(settings: Settings, spec: ServerSpec, say: Say) -> Iterator[None]:
     """Against a second builder of the same server; waits for it, and says so."""
     folder = settings.cache / "builds" / spec.id
     try:
@@ -214,7 +216,7 @@ def _held(settings: Settings, spec: ServerSpec, say: Say) -> Iterator[None]:
 
 
 def _build(
-    spec: ServerSpec, settings: Settings, places: Places, say: Say, cancel: threading.Event | None
+    spec: ServerSpec, settings: Settings, places: Placeholders, say: Say, cancel: threading.Event | None
 ) -> float | None:
     """Build into `places.out` unless that is complete; the seconds it took."""
     assert spec.build is not None  # asked by the caller
@@ -237,7 +239,7 @@ def _build(
     return time.monotonic() - started
 
 
-def _copy(spec: ServerSpec, places: Places) -> None:
+def _copy(spec: ServerSpec, places: Placeholders) -> None:
     places.source.mkdir(parents=True)
     for name, path in _inputs(spec, places):
         if not name.startswith("/"):
@@ -245,10 +247,10 @@ def _copy(spec: ServerSpec, places: Places) -> None:
             shutil.copy2(path, places.source / name)
 
 
-def _run_build(spec: ServerSpec, places: Places, log: Path, cancel: threading.Event | None) -> None:
+def _run_build(spec: ServerSpec, places: Placeholders, log: Path, cancel: threading.Event | None) -> None:
     assert spec.build is not None  # asked by the caller
     temporary = leftovers.new_folder("build")
-    order = Order(
+    order = StartOrder(
         command=places.fill_all(spec.build.command),
         env=program_env(spec, places, {"TMPDIR": str(temporary)}),
         cwd=places.source,
@@ -288,7 +290,7 @@ def _prune(newest: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _ask_version(spec: ServerSpec, places: Places) -> str:
+def _ask_version(spec: ServerSpec, places: Placeholders) -> str:
     """The first line that the version command prints. No version, no measurement."""
     command = places.fill_all(spec.version)
     try:

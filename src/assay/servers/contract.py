@@ -68,7 +68,7 @@ class DuringRule(Value, frozen=True, kw_only=True):
     check_every: int | None = None
 
 
-class Answer(Value, frozen=True, kw_only=True):
+class ExpectedAnswer(Value, frozen=True, kw_only=True):
     """A right answer. `headers` are regular expressions; each named header must be present."""
 
     status: int | tuple[int, ...] = 200
@@ -93,7 +93,7 @@ class Route(Value, frozen=True, kw_only=True):
     body: str | None = None
     body_file: str | None = None
     optional: bool = False
-    answer: Answer
+    answer: ExpectedAnswer
 
     def __post_init__(self) -> None:
         """One body at most."""
@@ -241,7 +241,7 @@ def json_schema() -> dict[str, object]:
     return msgspec.json.schema(ContractFile)
 
 
-def _check_patterns(document: toml.Document[ContractFile], route: Route, at: toml.KeyPath) -> None:
+def _check_patterns(document: toml.TomlDocument[ContractFile], route: Route, at: toml.KeyPath) -> None:
     answer = route.answer
     patterns = [((*at, "answer", "headers", name), value) for name, value in answer.headers.items()]
     if answer.body is not None:
@@ -255,7 +255,7 @@ def _check_patterns(document: toml.Document[ContractFile], route: Route, at: tom
             raise document.error(key, f"{pattern!r} is no regular expression: {error}") from error
 
 
-def _check_files(document: toml.Document[ContractFile], route: Route, at: toml.KeyPath) -> None:
+def _check_files(document: toml.TomlDocument[ContractFile], route: Route, at: toml.KeyPath) -> None:
     if route.body_file is not None:
         _check_file(document, (*at, "body_file"), route.body_file)
     for name, rule in (("body", route.answer.body), ("during", route.answer.during)):
@@ -263,6 +263,6 @@ def _check_files(document: toml.Document[ContractFile], route: Route, at: toml.K
             _check_file(document, (*at, "answer", name, "one_of_lines"), rule.one_of_lines)
 
 
-def _check_file(document: toml.Document[ContractFile], key: toml.KeyPath, file: str) -> None:
+def _check_file(document: toml.TomlDocument[ContractFile], key: toml.KeyPath, file: str) -> None:
     if not (document.path.parent / file).is_file():
         raise document.error(key, f"there is no file {document.path.parent / file}")

@@ -32,7 +32,7 @@ _PATIENCE_S = 20.0
 """For a program that answers within microseconds: on a machine that is very busy."""
 
 
-class Way:
+class NetworkPath:
     """The way to servers at one distance: they listen at `HERE` and are met at `PEER`, in a namespace of its
     own."""
 
@@ -111,11 +111,11 @@ class Ways:
     """The ways of a run, each made when its distance is first asked for. Left, it ends them all."""
 
     seed: int = 0
-    _by_distance: dict[Distance, Way] = field(default_factory=dict)
+    _by_distance: dict[Distance, NetworkPath] = field(default_factory=dict)
     _made: int = 0
 
     @contextlib.contextmanager
-    def to(self, distance: Distance | None) -> Iterator[Way | None]:
+    def to(self, distance: Distance | None) -> Iterator[NetworkPath | None]:
         """Be where servers at that distance are: what this thread opens and starts is there, until it is
         left. Without a distance that is where it was.
 
@@ -127,7 +127,7 @@ class Ways:
         with self._at(distance).entered() as way:
             yield way
 
-    def _at(self, distance: Distance) -> Way:
+    def _at(self, distance: Distance) -> NetworkPath:
         """That way: the one there is, unless its program has ended."""
         way = self._by_distance.get(distance)
         if way is not None and way.alive:
@@ -136,7 +136,7 @@ class Ways:
             del self._by_distance[distance]
             way.close()
         try:
-            made = self._by_distance[distance] = Way(distance, self.seed + self._made)
+            made = self._by_distance[distance] = NetworkPath(distance, self.seed + self._made)
         except OSError as error:
             raise _lacks(error) from error
         self._made += 1

@@ -21,7 +21,7 @@ class Unsampled:
 
 
 @dataclass(frozen=True)
-class StandingServer:
+class ExternalServer:
     """A server at an address that has given a right answer, `named` so in requests."""
 
     host: str
@@ -49,14 +49,14 @@ class StandingServer:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ExternalAddress:
     """Where a server stands: at a numeric address, `named` so in requests."""
 
     host: str
     port: int
     named: str
 
-    def meet(self, contract: Contract, route: Route) -> StandingServer:
+    def meet(self, contract: Contract, route: Route) -> ExternalServer:
         """The server, once it has answered `route` rightly.
 
         ServerFailed with stage "start" (nobody listens) or "contract" (a wrong answer).
@@ -70,4 +70,4 @@ class Standing:
             problem = str(error)
         if problem:
             raise ServerFailed("contract", f"no right answer to {route.method} {route.target}: {problem}")
-        return StandingServer(self.host, self.port, self.named, contract.spoken.scheme)
+        return ExternalServer(self.host, self.port, self.named, contract.spoken.scheme)

@@ -1,4 +1,5 @@
-"""Commands around the servers: `--setup` once a rival, `--prepare` before each start, `--cleanup` at the end.
+"""Commands around the servers: `--setup` once a candidate, `--prepare` before each start, `--cleanup` at the
+end.
 
 What a command leaves running (a database in the background) lives as long as what it was for, and is
 ended with it: no process outlives the run.
@@ -15,8 +16,8 @@ from types import TracebackType
 from assay.core import vault
 from assay.core.error_line import last_words
 from assay.core.errors import InputError
-from assay.model.design import Commands, Rival
-from assay.servers.supervised import Kept, Order, exit_in_words
+from assay.model.design import Candidate, Commands
+from assay.servers.supervised import Kept, StartOrder, exit_in_words
 
 LONGEST_S = 600.0
 
@@ -28,7 +29,7 @@ class Hooks:
     commands: Commands
     logs: Path
     folder: Path
-    _set_up: dict[str, Rival] = field(default_factory=dict)
+    _set_up: dict[str, Candidate] = field(default_factory=dict)
     _kept: list[Kept] = field(default_factory=list)
     _prepared: Kept | None = None
 
@@ -36,28 +37,29 @@ class Hooks:
         """Nothing has run yet."""
         return self
 
-    def before_first(self, rivals: Sequence[Rival]) -> None:
-        """Set each rival up. InputError where a command fails."""
-        for rival in rivals:
-            self._set_up[rival.name] = rival
-            kept = self._run("--setup", self.commands.setup, rival)
+    def before_first(self, candidates: Sequence[Candidate]) -> None:
+        """Set each candidate up. InputError where a command fails."""
+        for candidate in candidates:
+            self._set_up[candidate.name] = candidate
+            kept = self._run("--setup", self.commands.setup, candidate)
             if kept is not None:
                 self._kept.append(kept)
 
-    def before_start(self, rival: Rival) -> None:
-        """Prepare one start of the rival. InputError where the command fails."""
+    def before_start(self, candidate: Candidate) -> None:
+        """Prepare one start of the candidate. InputError where the command fails."""
         self._end_prepared()
-        self._prepared = self._run("--prepare", self.commands.prepare, rival)
+        self._prepared = self._run("--prepare", self.commands.prepare, candidate)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Clean up after every rival that was set up; the first failure is told, none stops the others."""
+        """Clean up after every candidate that was set up; the first failure is told, none stops the
+        others."""
         self._end_prepared()
         failed: InputError | None = None
-        for rival in self._set_up.values():
+        for candidate in self._set_up.values():
             try:
-                done = self._run("--cleanup", self.commands.cleanup, rival)
+                done = self._run("--cleanup", self.commands.cleanup, candidate)
                 if done is not None:
                     done.stop()
             except InputError as problem:
@@ -72,11 +74,11 @@ class Hooks:
             self._prepared.stop()
             self._prepared = None
 
-    def _run(self, flag: str, command: str, rival: Rival) -> Kept | None:
+    def _run(self, flag: str, command: str, candidate: Candidate) -> Kept | None:
         if not command:
             return None
-        order = Order(
-            command=("/bin/sh", "-c", vault.revealed(rival.fill(command))),
+        order = StartOrder(
+            command=("/bin/sh", "-c", vault.revealed(candidate.fill(command))),
             env=dict(os.environ),
             cwd=self.folder,
             log=self.logs / f"{flag.lstrip('-')}.log",
@@ -92,4 +94,4 @@ class Hooks:
         said = last_words(kept.log_tail())
         kept.stop()
         ended = f"did not end within {LONGEST_S:g} s" if code is None else exit_in_words(code)
-        raise InputError(f"{flag} for {rival.name} {ended}{said and f': {said}'}", "mend that command")
+        raise InputError(f"{flag} for {candidate.name} {ended}{said and f': {said}'}", "mend that command")

@@ -120,7 +120,7 @@ class Watch:
         else:
             self._throttled_ns += now.throttled_ns - before.throttled_ns
 
-    def seen(self) -> HostSeen:
+    def observed(self) -> HostSeen:
         """The host in all that time."""
         if self._marks is not None:
             self.pause()

@@ -1,10 +1,10 @@
 """What a run leaves behind when it is killed, and how the next run finds it: by its owner's mark.
 
 The temporary folders of a process lie below one of its own, the mark: `assay-run-…` in the system's folder
-for such. A file in it is locked for as long as the process lives, however that ends, and the keepers of its
-programs carry the mark on their command line. So the next run knows of each folder, and of each keeper,
-whether its owner is still there. Neither a process id that is used again nor a container with process ids of
-its own can deceive it.
+for such. A file in it is locked for as long as the process lives, however that ends, and the supervisors of
+its programs carry the mark on their command line. So the next run knows of each folder, and of each
+supervisor, whether its owner is still there. Neither a process id that is used again nor a container with
+process ids of its own can deceive it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PREFIX = "assay-run-"
 _OWNER = "owner"
 _POLL_S = 0.02
 _PATIENCE_S = 15.0
-"""How long a keeper that was stopped may take to end its programs: their own grace is 10 s at most."""
+"""How long a supervisor that was stopped may take to end its programs: their own grace is 10 s at most."""
 
 
 @functools.cache
@@ -61,11 +61,11 @@ def folder(name: str) -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """End the keepers, and remove the folders, of this user's processes that are gone."""
+    """End the supervisors, and remove the folders, of this user's processes that are gone."""
     for found in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with _ownerless(found) as left:
             if left:
-                _end_keepers(found)
+                _end_supervisors(found)
                 shutil.rmtree(found, ignore_errors=True)
 
 
@@ -96,26 +96,26 @@ def _ownerless(found: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def _end_keepers(found: Path) -> None:
+def _end_supervisors(found: Path) -> None:
     """Let those that were stopped go on: their input has ended, so they end all that they stand over."""
     import psutil
 
-    keepers = [
+    supervisors = [
         process
         for process in psutil.process_iter(["cmdline", "uids"])
         if str(found) in (process.info["cmdline"] or ())
         and process.info["uids"] is not None
         and process.info["uids"].real == os.geteuid()
     ]
-    for keeper in keepers:
+    for supervisor in supervisors:
         with contextlib.suppress(psutil.Error):
-            keeper.resume()
+            supervisor.resume()
     deadline = time.monotonic() + _PATIENCE_S
-    while any(map(is_alive, keepers)) and time.monotonic() < deadline:
+    while any(map(is_alive, supervisors)) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-    for keeper in filter(is_alive, keepers):
+    for supervisor in filter(is_alive, supervisors):
         with contextlib.suppress(psutil.Error):
-            for process in [*keeper.children(recursive=True), keeper]:
+            for process in [*supervisor.children(recursive=True), supervisor]:
                 process.kill()
 
 

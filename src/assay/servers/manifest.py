@@ -1,7 +1,7 @@
 """Server manifests, `servers/<contract>/<stack>/server.toml`: how a server is had, run and told apart.
 
 A manifest is read once and laid together with one of its variants into a `ServerSpec`; the
-placeholders in its commands are filled in when a port and cores are known (`Places`).
+placeholders in its commands are filled in when a port and cores are known (`Placeholders`).
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class ServerSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Places:
+class Placeholders:
     """What the placeholders of a manifest stand for; `python` is the one that Assay itself runs in."""
 
     out: Path

@@ -23,7 +23,7 @@ from assay.core.units import counted
 from assay.core.vault import scrubbed
 from assay.engine import driver
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
-from assay.servers.contract import Answer, BodyRule, Contract, Route
+from assay.servers.contract import BodyRule, Contract, ExpectedAnswer, Route
 
 _TIMEOUT_S = 10.0
 _SHOWN = 100
@@ -179,7 +179,7 @@ def decoded(body: bytes, coding: str) -> bytes:
     raise zlib.error(f"the content coding {coding!r} was not asked for")
 
 
-def _wrong_body(contract: Contract, answer: Answer, body: bytes) -> str:
+def _wrong_body(contract: Contract, answer: ExpectedAnswer, body: bytes) -> str:
     rule = answer.body
     if rule is None:
         return ""

@@ -35,7 +35,7 @@ class Checked:
     install: str = ""
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The problem and what to do about it."""
         return f"{self.problem}: install it with: {self.install}" if self.install else self.problem
 

@@ -4,7 +4,7 @@ CPU time comes in the scheduler's nanoseconds for threads that live, and in cloc
 those that have ended. Ticks alone lose half of one for each process on average: forty database
 processes that begin with a counted run of half a second would lose two fifths of a core.
 Processes that ended meanwhile count through their parents, which collected their times; one
-whose parent ignores its children's ends (SA_NOCLDWAIT) is lost to the kernel's own books, and so to ours.
+whose parent ignores its children's ends (SA_NOCLDWAIT) is lost to the kernel's accounting, and so to ours.
 Memory is summed over the tree at each sample: pages that processes share are counted for each. Where that
 would mislead (the many processes of a database), `memory` shares them out, which costs the kernel a walk
 through all page tables, a millisecond or more for each process: it is for moments without a load.
@@ -26,11 +26,11 @@ _SCHEDULER_CLOCK = 2
 
 
 class Sampler:
-    """Looks at the tree below a keeper."""
+    """Looks at the tree below a supervisor."""
 
-    def __init__(self, keeper_pid: int) -> None:
-        """`keeper_pid` is the parent of the tree; its own use does not count."""
-        self._keeper = psutil.Process(keeper_pid)
+    def __init__(self, supervisor_pid: int) -> None:
+        """`supervisor_pid` is the parent of the tree; its own use does not count."""
+        self._supervisor = psutil.Process(supervisor_pid)
         self._cpu_ns = 0
         self.peak_rss_bytes = 0
         self.threads = 0
@@ -66,7 +66,7 @@ class Sampler:
         """
         seconds = 0.0
         try:
-            ended = self._keeper.cpu_times()
+            ended = self._supervisor.cpu_times()
             seconds += ended.children_user + ended.children_system
         except psutil.Error:
             return self._cpu_ns
@@ -82,7 +82,7 @@ class Sampler:
 
     def _tree(self) -> list[psutil.Process]:
         try:
-            return self._keeper.children(recursive=True)
+            return self._supervisor.children(recursive=True)
         except psutil.Error:
             return []
 
@@ -91,29 +91,29 @@ class TreeClock:
     """The CPU clocks of a tree's processes, read in microseconds: for moments within a load.
 
     A process' clock counts its ended threads, and is exact to the nanosecond (clock_getcpuclockid(3)). Which
-    processes there are is looked up by `look`, which takes longer. One that begins and ends between two looks
-    (a database's for a single connection) is seen in its parent's books once that has collected it, in ticks,
-    if the parent had children or had collected any when it was looked up.
+    processes there are is looked up by `refresh`, which takes longer. One that begins and ends between two
+    looks (a database's for a single connection) is seen in its parent's clock once that has collected it, in
+    ticks, if the parent had children or had collected any when it was looked up.
     """
 
-    def __init__(self, keeper_pid: int) -> None:
-        """`keeper_pid` is the parent of the tree; its own use does not count."""
-        self._keeper_pid = keeper_pid
+    def __init__(self, supervisor_pid: int) -> None:
+        """`supervisor_pid` is the parent of the tree; its own use does not count."""
+        self._supervisor_pid = supervisor_pid
         self._used_ns: dict[int, int] = {}
         self._collected_ns: Mapping[int, int] = {}
-        self.look()
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Find the processes that are there now: what a new one has used so far counts from the next reading,
         and ended ones no longer, so differences are of readings without a look between them."""
         stats = dict(_stats_of_all())
         parents = {pid: stat.parent for pid, stat in stats.items()}
-        tree = _below(self._keeper_pid, parents)
+        tree = _below(self._supervisor_pid, parents)
         self._used_ns = {pid: self._used_ns.get(pid, 0) for pid in tree}
         have = {parents[pid] for pid in tree}
         self._collected_ns = {
             pid: stats[pid].collected_ns
-            for pid in (*tree, self._keeper_pid)
+            for pid in (*tree, self._supervisor_pid)
             if pid in stats and (pid in have or stats[pid].collected_ns)
         }
 

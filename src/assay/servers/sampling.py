@@ -16,7 +16,7 @@ from typing import Protocol
 from assay.model.block import TurnSeen
 from assay.model.interleaving import Turn
 from assay.model.trial import HostSeen
-from assay.servers.external import StandingServer
+from assay.servers.external import ExternalServer
 from assay.servers.host import Watch
 from assay.servers.sampler import TreeClock
 from assay.servers.server import RunningServer
@@ -24,11 +24,11 @@ from assay.servers.server import RunningServer
 _LOOK_S = 0.2
 _REFRESH_S = 0.5
 
-Running = RunningServer | StandingServer
+Running = RunningServer | ExternalServer
 
 
 class Lives(Protocol):
-    """A server that has a lane."""
+    """A server that has an arm."""
 
     @property
     def running(self) -> Running:
@@ -38,10 +38,10 @@ class Lives(Protocol):
         """Whether its process has ended by itself."""
 
 
-class Looks(Protocol):
+class Sampling(Protocol):
     """Who looks at servers while they take turns."""
 
-    seen: list[TurnSeen]
+    samples: list[TurnSeen]
     """The measured slices that were looked at in time."""
 
     def begins(self, turn: Turn) -> None:
@@ -51,18 +51,18 @@ class Looks(Protocol):
         """It is over."""
 
     def dead(self) -> Collection[int]:
-        """The lanes whose servers have ended by themselves."""
+        """The arms whose servers have ended by themselves."""
 
     def refresh(self) -> None:
         """Find the processes that servers and services have now: between two slices."""
 
     def hosts(self) -> tuple[HostSeen, ...]:
-        """The host in each lane's slices, once the turns are over."""
+        """The host in each arm's slices, once the turns are over."""
 
 
 @dataclass(frozen=True)
-class LaneLooked:
-    """A lane as it is looked at: the host in its slices, its server's CPU clock, whether that lives."""
+class ArmLooked:
+    """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives."""
 
     host: Watch
     clock: TreeClock | None = None
@@ -73,22 +73,22 @@ class LaneLooked:
         return self.clock.read_ns() if self.clock else None
 
 
-def looked_at(lane: Lives, host: Watch) -> LaneLooked:
-    """A lane of a server on this machine, or of one that stands somewhere."""
-    running = lane.running
-    clock = TreeClock(running.kept.keeper_pid) if isinstance(running, RunningServer) else None
-    return LaneLooked(host, clock, lane.died)
+def looked_at(arm: Lives, host: Watch) -> ArmLooked:
+    """An arm of a server on this machine, or of one that stands somewhere."""
+    running = arm.running
+    clock = TreeClock(running.kept.supervisor_pid) if isinstance(running, RunningServer) else None
+    return ArmLooked(host, clock, arm.died)
 
 
 @dataclass
-class LooksHere:
+class LocalSampling:
     """Looks by this process. `zero_ns` is the start of the turns by the monotonic clock, `services` are the
     clocks of what servers use beside them, by name."""
 
-    lanes: Sequence[LaneLooked]
+    arms: Sequence[ArmLooked]
     zero_ns: int
     services: Mapping[str, TreeClock] = field(default_factory=dict)
-    seen: list[TurnSeen] = field(default_factory=list)
+    samples: list[TurnSeen] = field(default_factory=list)
     _before: Sequence[int | None] = ()
     _services_before: Mapping[str, int | None] = field(default_factory=dict)
     _began_ns: int = 0
@@ -98,15 +98,15 @@ class LooksHere:
         self._before, self._services_before = self._clocks(), self._services_clocks()
         self._began_ns = time.monotonic_ns()
         if turn.phase == "measured":
-            self.lanes[turn.lane].host.resume()
+            self.arms[turn.arm].host.resume()
 
     def ends(self, turn: Turn) -> None:
         """And at its end: what came too late for either is not kept."""
         after, services_after = self._clocks(), self._services_clocks()
         ended_ns = time.monotonic_ns()
-        self.lanes[turn.lane].host.pause()
-        end_ns, settle_ns = self.zero_ns + turn.end_ns, turn.start_ns - turn.begin_ns
-        if turn.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + settle_ns:
+        self.arms[turn.arm].host.pause()
+        end_ns, washout_ns = self.zero_ns + turn.end_ns, turn.start_ns - turn.begin_ns
+        if turn.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + washout_ns:
             used = tuple(
                 None if late is None or early is None else late - early
                 for early, late in zip(self._before, after, strict=True)
@@ -116,10 +116,10 @@ class LooksHere:
                 for name, late in services_after.items()
                 if late is not None and (early := self._services_before.get(name)) is not None
             }
-            self.seen.append(
+            self.samples.append(
                 TurnSeen(
                     turn=turn.number,
-                    lane=turn.lane,
+                    arm=turn.arm,
                     length_ns=ended_ns - self._began_ns,
                     cpu_ns=used,
                     services_cpu_ns=services,
@@ -128,22 +128,22 @@ class LooksHere:
 
     def dead(self) -> Collection[int]:
         """Asked of all of them."""
-        return [place for place, lane in enumerate(self.lanes) if lane.died()]
+        return [place for place, arm in enumerate(self.arms) if arm.died()]
 
     def refresh(self) -> None:
         """Between two slices, as what a new process has used so far would count to one."""
-        for lane in self.lanes:
-            if lane.clock:
-                lane.clock.look()
+        for arm in self.arms:
+            if arm.clock:
+                arm.clock.refresh()
         for clock in self.services.values():
-            clock.look()
+            clock.refresh()
 
     def hosts(self) -> tuple[HostSeen, ...]:
-        """In each lane's measured slices."""
-        return tuple(lane.host.seen() for lane in self.lanes)
+        """In each arm's measured slices."""
+        return tuple(arm.host.observed() for arm in self.arms)
 
     def _clocks(self) -> list[int | None]:
-        return [lane.cpu_ns() for lane in self.lanes]
+        return [arm.cpu_ns() for arm in self.arms]
 
     def _services_clocks(self) -> dict[str, int | None]:
         return {name: clock.read_ns() for name, clock in self.services.items()}
@@ -165,18 +165,18 @@ class Followed(Protocol):
 class Looking:
     """Looks on a thread of its own, from now until the turns are over."""
 
-    def __init__(self, turns: Followed, looks: LooksHere) -> None:
+    def __init__(self, turns: Followed, looks: LocalSampling) -> None:
         """Begin."""
         self.looks = looks
         self._turns = turns
         self._enough = threading.Event()
         self._dead: set[int] = set()
-        self._thread = threading.Thread(target=self._look, name="looks", daemon=True)
+        self._thread = threading.Thread(target=self._sample, name="looks", daemon=True)
         self._thread.start()
 
     @property
     def dead(self) -> tuple[int, ...]:
-        """The lanes whose servers have ended by themselves."""
+        """The arms whose servers have ended by themselves."""
         return tuple(self._dead)
 
     def end(self) -> None:
@@ -184,7 +184,7 @@ class Looking:
         self._enough.set()
         self._thread.join()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         number, refreshed_s = 0, time.monotonic()
         while (turn := self._wait(self._turns.wait_begin, number)) is not None:
             self.looks.begins(turn)

@@ -16,9 +16,9 @@ from assay.core.errors import ServerFailed
 from assay.servers import leftovers, probe
 from assay.servers.build import Prepared, program_env
 from assay.servers.contract import Contract, Route
-from assay.servers.manifest import Places
+from assay.servers.manifest import Placeholders
 from assay.servers.sampler import Sampler
-from assay.servers.supervised import Kept, Order, exit_in_words
+from assay.servers.supervised import Kept, StartOrder, exit_in_words
 
 HOST = "127.0.0.1"
 _PORT_TAKEN = re.compile(
@@ -127,11 +127,11 @@ def _start_on(
     port: int,
 ) -> RunningServer:
     spec = prepared.spec
-    places: Places = replace(prepared.places, port=port, host=host)
+    places: Placeholders = replace(prepared.places, port=port, host=host)
     if _listens(host, port):
         raise _PortTaken("start", f"port {port} is taken by another program")
     temporary = leftovers.new_folder("server")
-    order = Order(
+    order = StartOrder(
         command=places.fill_all(spec.command),
         env=program_env(spec, places, {"TMPDIR": str(temporary), **env}),
         cwd=places.source,
@@ -144,7 +144,7 @@ def _start_on(
     try:
         ready_ns = _wait_until_ready(kept, contract, route, (host, port), spec.ready_timeout_s)
         _check_owner(kept, port)
-        sampler = Sampler(kept.keeper_pid)
+        sampler = Sampler(kept.supervisor_pid)
     except BaseException:
         kept.stop()
         raise

@@ -19,7 +19,7 @@ from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.manifest import Requirement, ServerSpec
-from assay.servers.sampling import Lives, Looks, LooksHere, looked_at
+from assay.servers.sampling import Lives, LocalSampling, Sampling, looked_at
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
 
@@ -27,7 +27,7 @@ from assay.servers.services import Services
 class Watched(Protocol):
     """A host that is looked at since a moment."""
 
-    def seen(self) -> HostSeen:
+    def observed(self) -> HostSeen:
         """The host since then."""
 
 
@@ -71,10 +71,12 @@ class Site:
         """Look at the machine from now on."""
         return host.Watch(split)
 
-    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], services: Services, split: CoreSplit) -> Looks:
+    def sample_slices(
+        self, turns: GoingTurns, arms: Sequence[Lives], services: Services, split: CoreSplit
+    ) -> Sampling:
         """Look at servers, their services and the machine at both ends of each slice."""
-        seen = tuple(looked_at(lane, host.Watch(split, begins=False)) for lane in lanes)
-        return LooksHere(seen, turns.started_at_monotonic_ns(), services.clocks())
+        seen = tuple(looked_at(arm, host.Watch(split, begins=False)) for arm in arms)
+        return LocalSampling(seen, turns.started_at_monotonic_ns(), services.clocks())
 
     def free_bytes(self) -> int:
         """How much memory is free."""

@@ -1,4 +1,4 @@
-"""A program under a keeper, seen from the harness: start, watch, stop."""
+"""A program under a supervisor, seen from the harness: start, watch, stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import psutil
 from assay.core.errors import ServerFailed
 from assay.servers.leftovers import mark
 
-_KEEPER = Path(__file__).with_name("supervisor.py")
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _START_TIMEOUT_S = 30.0
 _KILL_TIMEOUT_S = 20.0
 _TAIL_LINES = 12
@@ -28,7 +28,7 @@ _TAIL_BYTES = 16_384
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class StartOrder:
     """What to run: `command` in `cwd`, its output appended to `log`, on `cpus` (empty: any).
 
     `stop_signal` asks it to end; what is left after `grace_s` is killed. `user` are the user and group
@@ -49,7 +49,7 @@ class Order:
 class Kept:
     """A running program and everything that it has started; none of it outlives this process."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: StartOrder) -> None:
         """Start it. ServerFailed (stage "start") where the command cannot be run."""
         self.order = order
         self._log_begin = order.log.stat().st_size if order.log.exists() else 0
@@ -57,10 +57,10 @@ class Kept:
         self._stopped: int | None = None
         self._unread = b""
         self._silent = False
-        self.keeper_pid = 0
+        self.supervisor_pid = 0
         """The process that is the parent of the tree; 0 until it is there."""
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_KEEPER), str(mark())],
+        self._supervisor = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(mark())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -75,12 +75,12 @@ class Kept:
             raise
         self.pid: int = report["pid"]
         self.started_ns: int = report["started_ns"]
-        self.keeper_pid = report["keeper"]
+        self.supervisor_pid = report["supervisor"]
 
     def _send(self, line: str) -> None:
-        assert self._keeper.stdin is not None  # asked for above
-        with contextlib.suppress(BrokenPipeError):  # a keeper that is gone is told below
-            self._keeper.stdin.write(line.encode() + b"\n")
+        assert self._supervisor.stdin is not None  # asked for above
+        with contextlib.suppress(BrokenPipeError):  # a supervisor that is gone is told below
+            self._supervisor.stdin.write(line.encode() + b"\n")
 
     def _first_report(self) -> dict[str, int]:
         deadline = time.monotonic() + _START_TIMEOUT_S
@@ -90,13 +90,13 @@ class Kept:
                     return report
                 program = self.order.command[0]
                 raise ServerFailed("start", f"cannot run {program}: {str(report.get('error')).lower()}")
-            if self._keeper.poll() is not None:
+            if self._supervisor.poll() is not None:
                 break
         raise ServerFailed("start", f"the process that watches over {self.order.command[0]} did not start")
 
     def _reports(self, wait_s: float) -> list[dict[str, int]]:
-        """What the keeper has said since; waits at most `wait_s` for it."""
-        pipe = self._keeper.stdout
+        """What the supervisor has said since; waits at most `wait_s` for it."""
+        pipe = self._supervisor.stdout
         assert pipe is not None  # asked for above
         if pipe.closed or not select.select([pipe], [], [], wait_s)[0]:
             return []
@@ -115,10 +115,10 @@ class Kept:
         """The program's exit code (negative: the signal that ended it), or None while it runs."""
         if self._ended is None:
             self._reports(wait_s)
-        if self._ended is None and (self._silent or self._keeper.poll() is not None):
+        if self._ended is None and (self._silent or self._supervisor.poll() is not None):
             self._reports(0)
             if self._ended is None:
-                self._ended = -signal.SIGKILL  # the keeper was killed, and the program with it
+                self._ended = -signal.SIGKILL  # the supervisor was killed, and the program with it
         return self._ended
 
     def wait(self, timeout_s: float) -> int | None:
@@ -134,26 +134,26 @@ class Kept:
 
         ServerFailed (stage "stop") should anything survive that.
         """
-        keeper = self._keeper
+        supervisor = self._supervisor
         _live.discard(self)
         with contextlib.suppress(OSError):
-            if keeper.stdin is not None:
-                keeper.stdin.close()
+            if supervisor.stdin is not None:
+                supervisor.stdin.close()
         deadline = time.monotonic() + self.order.grace_s + _KILL_TIMEOUT_S
-        while keeper.poll() is None and time.monotonic() < deadline:
+        while supervisor.poll() is None and time.monotonic() < deadline:
             self._reports(0.2)
-        if keeper.poll() is None:
+        if supervisor.poll() is None:
             left = ", ".join(str(process.pid) for process in self.tree())
             raise ServerFailed("stop", f"processes that cannot be ended: {left}")
         self._reports(0)
-        if keeper.stdout is not None:
-            keeper.stdout.close()
-        return _end_session(keeper.pid) if self._stopped is None else self._stopped
+        if supervisor.stdout is not None:
+            supervisor.stdout.close()
+        return _end_session(supervisor.pid) if self._stopped is None else self._stopped
 
     def tree(self) -> list[psutil.Process]:
-        """The live processes of the program, without its keeper."""
+        """The live processes of the program, without its supervisor."""
         try:
-            return psutil.Process(self.keeper_pid or self._keeper.pid).children(recursive=True)
+            return psutil.Process(self.supervisor_pid or self._supervisor.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
 
@@ -163,8 +163,8 @@ class Kept:
 
 
 def _end_session(of: int) -> int:
-    """Kill what is left of a keeper that was killed: its own child went with it, but not that one's children.
-    How many there were."""
+    """Kill what is left of a supervisor that was killed: its own child went with it, but not that one's
+    children. How many there were."""
     killed = 0
     for pid in psutil.pids():
         with contextlib.suppress(OSError):
@@ -205,7 +205,7 @@ def exit_in_words(code: int) -> str:
         return f"was ended by signal {-code}"
 
 
-def _order_json(order: Order) -> str:
+def _order_json(order: StartOrder) -> str:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return json.dumps(
         {

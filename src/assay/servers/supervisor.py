@@ -1,6 +1,6 @@
 """The process that stands over a program: starts it, watches it, and ends all of it.
 
-Run by path as a script of its own (`python -I -S keeper.py MARK`, so that it starts in milliseconds; the
+Run by path as a script of its own (`python -I -S supervisor.py MARK`, so that it starts in milliseconds; the
 mark says whose it is, see leftovers.py) and therefore imports nothing but light parts of the standard
 library. It
 
@@ -8,14 +8,14 @@ library. It
 - becomes the child subreaper, so that a descendant that detaches itself (double fork, setsid) comes
   back to it instead of to init,
 - takes the cores that it is told to take, and with it all that it starts,
-- reports in JSON lines on standard output: {"pid": …, "started_ns": …, "keeper": …} or {"error": …}, then
+- reports in JSON lines on standard output: {"pid": …, "started_ns": …, "supervisor": …} or {"error": …}, then
   {"exit": status} when the program itself has ended, and {"stopped": killed} at the very end,
 - ends everything when its standard input ends or says anything: SIGTERM to the program, as soon as that is
   gone SIGTERM to what is left, after the grace SIGKILL to all, until no descendant is left.
 
 Standard input ends when the harness dies, however it dies: also on SIGKILL. Who is killed first may be the
-keeper itself (a process of Ray's kills its children before it goes), so it is two processes: a guard, which
-the harness starts and which only waits, and its child, which does all of the above. Where the child is
+supervisor itself (a process of Ray's kills its children before it goes), so it is two processes: a guard,
+which the harness starts and which only waits, and its child, which does all of the above. Where the child is
 killed, all that it stood over comes back to the guard (it is a child subreaper, too), which kills it; where
 the guard is, the child gets SIGTERM from the kernel (PR_SET_PDEATHSIG) and ends everything in order.
 
@@ -51,9 +51,9 @@ def main() -> int:
         return 1
     prctl = _prctl()
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    guard, keeper = os.getpid(), os.fork()
-    if keeper:
-        return _guard(keeper, order["remove"])
+    guard, supervisor = os.getpid(), os.fork()
+    if supervisor:
+        return _guard(supervisor, order["remove"])
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     if order["cpus"] and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, order["cpus"])
@@ -77,23 +77,23 @@ def main() -> int:
     return _watch(pid, order, wakeup)
 
 
-def _guard(keeper: int, remove: str) -> int:
-    """Wait for the keeper's end, and kill what it has left where it was killed."""
+def _guard(supervisor: int, remove: str) -> int:
+    """Wait for the supervisor's end, and kill what it has left where it was killed."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    for pipe in (0, 1):  # they end with the keeper
+    for pipe in (0, 1):  # they end with the supervisor
         os.dup2(nothing, pipe)
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: _send(keeper, signal.SIGTERM))
+    signal.signal(signal.SIGTERM, lambda *_: _send(supervisor, signal.SIGTERM))
     status = 0
     ended = 0
-    while ended != keeper:
+    while ended != supervisor:
         ended, status = os.waitpid(-1, 0)
     left = _descendants()
     while left:
         for one in left:
             _send(one, signal.SIGKILL)
-        _reap(keeper)
+        _reap(supervisor)
         time.sleep(_POLL_S / 4)
         left = _descendants()
     if remove:
@@ -164,7 +164,7 @@ def _start(order: dict[str, Any], prctl: Callable[[int, int], int]) -> int:
     if reason:
         os.waitpid(pid, 0)
         raise OSError(int(reason), os.strerror(int(reason)))
-    _report({"pid": pid, "started_ns": started_ns, "keeper": os.getpid()})
+    _report({"pid": pid, "started_ns": started_ns, "supervisor": os.getpid()})
     return pid
 
 

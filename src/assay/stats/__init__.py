@@ -14,11 +14,11 @@ from assay.stats.quantiles import (
     recorded,
     requests_needed,
 )
-from assay.stats.ranking import holm, shown_faster, tiers
-from assay.stats.ratios import NOISE_FLOOR
+from assay.stats.ranking import holm, ranks, shown_faster
+from assay.stats.ratios import MINIMUM_EFFECT
 
 __all__ = [
-    "NOISE_FLOOR",
+    "MINIMUM_EFFECT",
     "UNITS",
     "Quantile",
     "by_block",
@@ -34,7 +34,7 @@ __all__ = [
     "requests_needed",
     "shown_faster",
     "throughput",
-    "tiers",
+    "ranks",
     "trials_for_effect",
     "trials_for_half_width",
     "value_of",

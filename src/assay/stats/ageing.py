@@ -10,9 +10,10 @@ counts only where the trials agree: the level after some age against that before
 itself, must differ by 5 % and from 0 by a t test over the trials. So nothing is assumed of how the windows
 within a trial depend on each other.
 
-A sitting has few windows: the slices of its turns. Four to nine are too few for changes of level, quartiles
-and tenths, and nine ages are too many questions for them. There the trials are asked one thing, whether the
-straight line through their windows rises or falls; a change at any age tilts it, and so does a slow one.
+An interleaved block has few windows: the slices of its turns. Four to nine are too few for changes of level,
+quartiles and tenths, and nine ages are too many questions for them. There the trials are asked one thing,
+whether the straight line through their windows rises or falls; a change at any age tilts it, and so does a
+slow one.
 
 Servers that take turns meet one machine. What those beside a server did at the same time is divided out,
 too: a change that is gone then is the machine's, or that of all of them. It must show with and without, so
@@ -41,7 +42,7 @@ FEWEST_TRIALS = 3
 """With two trials a disturbance that met one of them cannot be told from what both do."""
 
 FEWEST_AGES = 4
-"""Windows of a trial through which a line is laid: as many as the shortest sitting has slices."""
+"""Windows of a trial through which a line is laid: as many as the shortest block has slices."""
 
 AGREE = 0.995
 """Confidence of the t test over the trials. It is made at nine ages; on a machine that takes a quarter of the
@@ -68,7 +69,7 @@ class Ageing(NamedTuple):
     alike: bool = False
 
 
-class _Look(NamedTuple):
+class _Contrast(NamedTuple):
     """A contrast that is taken of each trial's course, the `least` of it that counts, and whether it sets the
     level later against that before (and not a single age against the whole)."""
 
@@ -97,7 +98,7 @@ def ageing(trials: Sequence[Sequence[Window]], beside: Sequence[Sequence[float]]
     courses = _courses(trials)
     if courses is None:
         return None
-    looks = _looks(len(courses[0]))
+    looks = _contrasts(len(courses[0]))
     sure = [look for look in looks if look.sure(courses) > AGREE]
     lasting = [look for look in sure if look.lasting]
     few = len(courses[0]) < FEWEST_WINDOWS
@@ -107,13 +108,13 @@ def ageing(trials: Sequence[Sequence[Window]], beside: Sequence[Sequence[float]]
     )
 
 
-def _looks(windows: int) -> list[_Look]:
+def _contrasts(windows: int) -> list[_Contrast]:
     if windows < FEWEST_WINDOWS:
-        return [_Look(_rise, LEVEL_CHANGE, lasting=True)]
+        return [_Contrast(_rise, LEVEL_CHANGE, lasting=True)]
     ages = [part * windows // _PARTS for part in range(1, _PARTS)]
-    lasting = [_Look(partial(_after, age), LEVEL_CHANGE, lasting=True) for age in ages]
+    lasting = [_Contrast(partial(_after, age), LEVEL_CHANGE, lasting=True) for age in ages]
     tenths = pairwise([0, *ages, windows])
-    return lasting + [_Look(partial(_apart, a, b), TENTHS_DEVIATE, lasting=False) for a, b in tenths]
+    return lasting + [_Contrast(partial(_apart, a, b), TENTHS_DEVIATE, lasting=False) for a, b in tenths]
 
 
 def _of_many(courses: Courses, width: int, lasting: bool) -> tuple[SteadyState, float]:
@@ -154,7 +155,7 @@ def _of_few(courses: Courses, width: int, lasting: bool) -> tuple[SteadyState, f
 
 
 def _alike(
-    sure: Sequence[_Look],
+    sure: Sequence[_Contrast],
     courses: Courses,
     trials: Sequence[Sequence[Window]],
     beside: Sequence[Sequence[float]],

@@ -1,6 +1,6 @@
 """Carry-over: what a slice has of the turn before it (Senn, *Cross-over trials in clinical research*).
 
-The slices of one server in one sitting, cycle by cycle, follow now a slice of its own, now one of another
+The slices of one server in one block, cycle by cycle, follow now a slice of its own, now one of another
 server. With x the logarithm of its rate, x = mood + effect of what it followed + noise, and the machine's
 mood moves slowly. So each slice is taken against the mean of its two neighbours, where a mood that runs
 straight cancels, and the *same* is done with what the slices followed: a slice that follows its own lies
@@ -35,8 +35,8 @@ Row = Mapping[int, float]
 
 
 def carry_over(logs: Mapping[int, float], after: Mapping[int, str], own: str, other: str) -> CarryOver | None:
-    """Of the slices of `own` in one sitting, by cycle, and whose turn was before each. What follows a third
-    server has an effect of its own. None where the sitting does not tell."""
+    """Of the slices of `own` in one block, by cycle, and whose turn was before each. What follows a third
+    server has an effect of its own. None where the block does not tell."""
     cycles = [cycle for cycle in sorted(logs) if cycle in after]
     known = set(cycles)
     rows: list[Row] = []

@@ -14,7 +14,7 @@ FEWEST = 6
 PENALTY = 6.0
 """Times ln n, in noise variances: the penalty that the steady-state rule uses too."""
 
-NOISE_FLOOR = 0.01
+MINIMUM_EFFECT = 0.01
 """Runs of one program on one machine differ by 1 % without a reason (code layout, placement)."""
 
 _MAD_TO_DEVIATION = 1.4826
@@ -30,5 +30,5 @@ def level_changes(values: Sequence[float]) -> list[int]:
         return []
     logs = [math.log(value) for value in values]
     steps = [abs(after - before) for before, after in zip(logs, logs[1:], strict=False)]
-    noise = max(_MAD_TO_DEVIATION * statistics.median(steps) / math.sqrt(2), NOISE_FLOOR)
+    noise = max(_MAD_TO_DEVIATION * statistics.median(steps) / math.sqrt(2), MINIMUM_EFFECT)
     return partition([value / noise for value in logs], PENALTY * math.log(len(values)))[:-1]

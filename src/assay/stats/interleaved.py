@@ -1,8 +1,8 @@
-"""Sittings: servers that are alive at once and loaded in turns, slice by slice.
+"""Blocks: servers that are alive at once and loaded in turns, slice by slice.
 
 In each cycle every server has one slice. Slices of one cycle lie within a second of each other, so what
-the machine does to one it does to the other, and it cancels in their ratio. A sitting's log ratio is that
-of totals: of what each served in all cycles that both had,
+the machine does to one it does to the other, and it cancels in their ratio. An interleaved block's log ratio
+is that of totals: of what each served in all cycles that both had,
 
     ln(sum of a's answers / their time) - ln(sum of b's answers / their time)
 
@@ -13,12 +13,12 @@ of a stop that takes a whole slice: ln 0 has to be left out, and is left out in 
 How sure it is, the cycles tell: to first order (a's answers over their mean, less b's over theirs) is by how
 much one of them pulls at the ratio. Their mean is 0, and what a cycle did to both cancels in each.
 
-The sitting is the unit of replication: its slices share their processes, and to count them as samples
-would be pseudo-replication (Hurlbert 1984). The interval comes from the sittings (`assay.stats.pairing`);
-the spread within sittings is reported beside the spread between them, as it says whether longer sittings
+The block is the unit of replication: its slices share their processes, and to count them as samples
+would be pseudo-replication (Hurlbert 1984). The interval comes from the blocks (`assay.stats.pairing`);
+the spread within blocks is reported beside the spread between them, as it says whether longer blocks
 or more of them would help (Kalibera, Jones, *Rigorous benchmarking in reasonable time*).
 
-Servers that nobody restarts are woven in one long sitting. Then there is nothing but its cycles, and
+Servers that nobody restarts are interleaved in one long block. Then there is nothing but its cycles, and
 neighbouring cycles depend on each other; their means over batches, long enough that the batches do
 not, are what an interval can be made of (batch means: Law, Kelton, *Simulation modeling and analysis*).
 """
@@ -36,11 +36,11 @@ from assay.model.interleaving import Slice
 from assay.stats.special import student_t_quantile
 
 Cycles = Mapping[int, float]
-"""The rate of one server in each cycle of a sitting, by the cycle's number; all slices of a sitting that are
-measured are as long as each other."""
+"""The rate of one server in each cycle of an interleaved block, by the cycle's number; all slices of an
+interleaved block that are measured are as long as each other."""
 
 FEWEST_CYCLES = 4
-"""With fewer the spread within a sitting is mostly luck."""
+"""With fewer the spread within an interleaved block is mostly luck."""
 
 FEWEST_BATCHES = 8
 """The t quantile of seven degrees of freedom is within a fifth of the normal one: fewer, longer batches
@@ -48,7 +48,7 @@ would buy independence with width."""
 MOST_BATCHES = 30
 """More batches narrow the interval no further, and shorter ones depend on each other more (Schmeiser)."""
 
-_MOST_SITTINGS = 10_000
+_MOST_BLOCKS = 10_000
 _MOST_CYCLES = 1_000_000
 """Where the searches for a number give up: no one measures for so long."""
 
@@ -87,7 +87,7 @@ class Batches(NamedTuple):
 
 
 def batched(logs: Sequence[float]) -> Batches | None:
-    """The cycles of one long sitting as batches: the most of which neighbours do not depend on each other.
+    """The cycles of one long block as batches: the most of which neighbours do not depend on each other.
 
     None with too few cycles for the fewest batches. Where no size makes them independent, the fewest batches
     with the correlation that is left, by which their interval is to be widened.
@@ -155,24 +155,24 @@ def early_excess(slices: Sequence[Slice]) -> Excess | None:
 
 class Spread(NamedTuple):
     """How log ratios of two servers scatter: `within` is the deviation of one cycle (`ratio_by_cycle`) about
-    its sitting, widened by what neighbours share; `between` that of the sittings beyond what cycles explain.
+    its block, widened by what neighbours share; `between` that of the blocks beyond what cycles explain.
 
-    `cycles` is how many a sitting has, in the middle.
+    `cycles` is how many an interleaved block has, in the middle.
     """
 
     within: float
     between: float
     cycles: int
-    sittings: int
+    blocks: int
 
     def deviation(self, cycles: int) -> float:
-        """The deviation to be expected of the log ratio of a sitting of so many cycles."""
+        """The deviation to be expected of the log ratio of an interleaved block of so many cycles."""
         return math.hypot(self.between, self.within / math.sqrt(cycles))
 
 
-def spread(sittings: Sequence[Sequence[float]]) -> Spread | None:
-    """The spread of cycles' log ratios, a row for each sitting; None with fewer than two rows to tell by."""
-    whole = [logs for logs in sittings if len(logs) >= FEWEST_CYCLES]
+def spread(blocks: Sequence[Sequence[float]]) -> Spread | None:
+    """The spread of cycles' log ratios, a row for each block; None with fewer than two rows to tell by."""
+    whole = [logs for logs in blocks if len(logs) >= FEWEST_CYCLES]
     if len(whole) < 2:
         return None
     cycles = round(statistics.median(len(logs) for logs in whole))
@@ -194,27 +194,27 @@ def _widening(correlation: float) -> float:
 
 
 class More(NamedTuple):
-    """What would make the interval narrow enough: so many sittings as long as these altogether, or as many as
+    """What would make the interval narrow enough: so many blocks as long as these altogether, or as many as
     these of so many cycles each. None where that would not."""
 
-    sittings: int | None
+    blocks: int | None
     cycles: int | None
 
 
 def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> More:
     """What would narrow the interval of the log ratio to `half_width` on each side.
 
-    `factor` gives the half-width in deviations of n sittings, None where that is infinite:
+    `factor` gives the half-width in deviations of n blocks, None where that is infinite:
     `assay.stats.pairing.reach` for the manner in which the run is looked at.
     """
 
-    def enough(sittings: int, cycles: int) -> bool:
-        reach = factor(sittings)
+    def enough(blocks: int, cycles: int) -> bool:
+        reach = factor(blocks)
         return reach is not None and reach * seen.deviation(cycles) <= half_width
 
     return More(
-        _first(lambda n: enough(n, seen.cycles), 2, _MOST_SITTINGS),
-        _first(lambda m: enough(seen.sittings, m), FEWEST_CYCLES, _MOST_CYCLES),
+        _first(lambda n: enough(n, seen.cycles), 2, _MOST_BLOCKS),
+        _first(lambda m: enough(seen.blocks, m), FEWEST_CYCLES, _MOST_CYCLES),
     )
 
 

@@ -10,7 +10,7 @@ from assay.model.estimate import Estimate
 Held = Literal["kept", "broken", "could not tell"]
 
 
-def held(change: Estimate | None, edge: float, *, more_is_better: bool) -> Held:
+def check_limit(change: Estimate | None, edge: float, *, more_is_better: bool) -> Held:
     """Broken where the whole interval lies beyond the edge, kept where all of it lies within.
 
     A change that is known from one side only can still decide a limit.

@@ -22,12 +22,12 @@ import msgspec
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
 from assay.stats.interleaved import Batches, Cycles, batched, ratio_by_cycle
-from assay.stats.ratios import NOISE_FLOOR, Blocks
+from assay.stats.ratios import MINIMUM_EFFECT, Blocks
 from assay.stats.sequential import FEWEST_BLOCKS, OF_EACH, ratio_within, reach_last
-from assay.stats.sequential import reach as always_valid_reach
+from assay.stats.sequential import half_width as always_valid_reach
 from assay.stats.special import student_t_cdf
-from assay.stats.undisturbed import undisturbed
 from assay.stats.unpaired import unpaired_ratio
+from assay.stats.unpreempted import unpreempted
 
 ALPHA = 1 - CONFIDENCE
 LEAST_BLOCKS = 3
@@ -69,21 +69,21 @@ BELOW = Slack(0.0, 1.0)
 
 @dataclass(frozen=True)
 class Side:
-    """One case: one value for each block, and their slack. `found` is a figure that a whole search found,
+    """One case: one value for each block, and their slack. `estimate` is a figure that a whole search found,
     in place of values a block.
 
-    `cycles` are the rates slice by slice of the blocks that were sittings, of the `later` four fifths of
+    `cycles` are the rates slice by slice of the blocks that were interleaved, of the `trimmed` four fifths of
     slices where their begin is left out; `delays` are how much of a core the client lacked in each, where no
-    server can have had a hand in it. A `standing` server was restarted by nobody: all its sittings are one.
+    server can have had a hand in it. An `external` server was restarted by nobody: all its blocks are one.
     """
 
     values: Blocks
     slack: Slack = EXACT
-    found: Estimate | None = None
+    estimate: Estimate | None = None
     cycles: Mapping[int, Cycles] = field(default_factory=dict)
     delays: Mapping[int, Cycles] = field(default_factory=dict)
-    standing: bool = False
-    later: bool = False
+    external: bool = False
+    trimmed: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class PairedRatio:
     batches: bool = False
 
     def above(self, floor: float) -> bool:
-        """Whether what is left of the ratio exceeds 1 by the noise floor; how sure is another question."""
+        """Whether what is left of the ratio exceeds 1 by the minimum effect; how sure is another question."""
         return self.least > 1 + floor
 
     def below(self, floor: float) -> bool:
@@ -141,7 +141,7 @@ def pair(
     if squeezed:
         low, high = (low if low and low > 1 else None), (high if high and high < 1 else None)
     least, most = ratio.value * slack.down, ratio.value * slack.up
-    by_blocks = manner == "paired" and a.found is None
+    by_blocks = manner == "paired" and a.estimate is None
     if by_blocks:
         above = _p_value(logs, math.log(slack.down) if slack.down else -math.inf)
         below = _p_value([-log for log in logs], -math.log(slack.up))
@@ -155,13 +155,13 @@ def pair(
 
 
 def settled(
-    known: PairedRatio | None, sought: float, floor: float = NOISE_FLOOR
+    known: PairedRatio | None, margin: float, floor: float = MINIMUM_EFFECT
 ) -> Literal["different", "alike"] | None:
-    """Whether the question is settled, looked at after every block: different, alike to within `sought`, or
+    """Whether the question is settled, looked at after every block: different, alike to within `margin`, or
     not yet (None).
 
-    Different: what is left of the interval excludes 1, and of the effect exceeds the noise floor. Alike: what
-    is left lies within a factor of 1 + `sought` of 1, so a difference that large is excluded.
+    Different: what is left of the interval excludes 1, and of the effect exceeds the minimum effect. Alike:
+    what is left lies within a factor of 1 + `margin` of 1, so a difference that large is excluded.
     """
     if known is None or known.ratio.n < FEWEST_BLOCKS:
         return None
@@ -169,16 +169,16 @@ def settled(
         return "different"
     if known.low is None or known.high is None:
         return None
-    return "alike" if 1 / (1 + sought) < known.low and known.high < 1 + sought else None
+    return "alike" if 1 / (1 + margin) < known.low and known.high < 1 + margin else None
 
 
 def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float) -> Estimate | None:
-    if a.found is not None and b.found is not None:
-        return _of_ends(a.found, b.found)
+    if a.estimate is not None and b.estimate is not None:
+        return _of_ends(a.estimate, b.estimate)
     if manner in LOOKING:
         name = "always-valid interval" if manner == "looked at" else "t interval at the end of the budget"
         method = f"{name} on log ratios, {_paired_by(a, b)}"
-        return ratio_within(logs, reach(manner, len(logs), alpha), method)
+        return ratio_within(logs, half_width(manner, len(logs), alpha), method)
     if manner == "unpaired":
         return unpaired_ratio(list(a.values.values()), list(b.values.values()))
     paired = mean(logs, "ratio")
@@ -186,15 +186,15 @@ def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float
 
 
 def paired_logs(a: Side, b: Side) -> list[float]:
-    """ln(a/b) of each block that has a value of both; of one that was a sitting of both, of their totals in
-    the cycles that both had.
+    """ln(a/b) of each block that has a value of both; of one that was an interleaved block of both, of their
+    totals in the cycles that both had.
 
-    Of servers that stand, the batches of their one sitting take the blocks' place.
+    Of servers that stand, the batches of their one long block take the blocks' place.
     """
     if _stand(a, b):
         found = _batches(a, b)
         return list(found.means) if found else []
-    rows, calm = cycle_logs(a, b), undisturbed(a.delays, b.delays) or {}
+    rows, calm = cycle_logs(a, b), unpreempted(a.delays, b.delays) or {}
     common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
     return [
         statistics.fmean(rows[block]) if rows.get(block) else math.log(a.values[block] / b.values[block])
@@ -204,8 +204,8 @@ def paired_logs(a: Side, b: Side) -> list[float]:
 
 
 def _stand(a: Side, b: Side) -> bool:
-    """Whether nobody restarted either, so that all their sittings are one."""
-    return a.standing and b.standing and bool(a.cycles) and bool(b.cycles)
+    """Whether nobody restarted either, so that all their blocks are one."""
+    return a.external and b.external and bool(a.cycles) and bool(b.cycles)
 
 
 def _batches(a: Side, b: Side) -> Batches | None:
@@ -228,11 +228,11 @@ def _spread(logs: Sequence[float], by: float) -> Sequence[float]:
 
 
 def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
-    """By sitting of both, its log ratio taken apart by cycles: it is their mean (`ratio_by_cycle`).
+    """By block of both, its log ratio taken apart by cycles: it is their mean (`ratio_by_cycle`).
 
-    Cycles that were disturbed are left out (`undisturbed`), and sittings that have too few others.
+    Cycles that were preempted are left out (`unpreempted`), and blocks that have too few others.
     """
-    calm = undisturbed(a.delays, b.delays) or {}
+    calm = unpreempted(a.delays, b.delays) or {}
     found = {
         block: ratio_by_cycle(*(_of_these(side.cycles[block], calm.get(block)) for side in (a, b)))
         for block in a.cycles
@@ -246,8 +246,8 @@ def _of_these(cycles: Cycles, kept: Collection[int] | None) -> Cycles:
 
 
 def left_out(a: Side, b: Side) -> float:
-    """The share of the cycles of both that their ratio leaves out, as they were disturbed."""
-    calm = undisturbed(a.delays, b.delays)
+    """The share of the cycles of both that their ratio leaves out, as they were preempted."""
+    calm = unpreempted(a.delays, b.delays)
     if calm is None:
         return 0.0
     return 1 - sum(map(len, calm.values())) / sum(
@@ -258,12 +258,12 @@ def left_out(a: Side, b: Side) -> float:
 def _paired_by(a: Side, b: Side) -> str:
     if not cycle_logs(a, b):
         return "paired by block"
-    said = "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of sittings"
-    said = f"{said}, without their first fifths" if a.later else said
-    return f"{said}, of undisturbed cycles" if left_out(a, b) else said
+    said = "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of blocks"
+    said = f"{said}, without their first fifths" if a.trimmed else said
+    return f"{said}, of unpreempted cycles" if left_out(a, b) else said
 
 
-def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
+def half_width(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
     """The half-width of the interval of n log ratios in units of their deviation; None where infinite."""
     if manner == "looked at":
         return always_valid_reach(n, OF_EACH * alpha)

@@ -1,11 +1,11 @@
-"""Ranks as tiers: cases of which none is shown faster share one."""
+"""Ranks as ranks: cases of which none is shown faster share one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
 from assay.stats.pairing import PairedRatio
-from assay.stats.ratios import NOISE_FLOOR
+from assay.stats.ratios import MINIMUM_EFFECT
 
 SIGNIFICANCE = 0.05
 
@@ -26,43 +26,43 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def shown_faster(
-    pairs: Mapping[tuple[str, str], PairedRatio], noise_floor: float = NOISE_FLOOR
+    pairs: Mapping[tuple[str, str], PairedRatio], minimum_effect: float = MINIMUM_EFFECT
 ) -> set[tuple[str, str]]:
     """The pairs (faster, slower) whose order is shown, of pairs (a, b) of a over b.
 
     Shown means: of the least difference that is left, Holm-adjusted p below 5 % over all pairs, and a size
-    above the noise floor. (A pair that was looked at after every block brings its correction along; its p is
-    0 or 1.)
+    above the minimum effect. (A pair that was looked at after every block brings its correction along; its p
+    is 0 or 1.)
     """
     adjusted = holm([min(one.p_above, one.p_below) for one in pairs.values()])
     shown = set()
     for ((a, b), one), p_value in zip(pairs.items(), adjusted, strict=True):
         if p_value >= SIGNIFICANCE:
             continue
-        if one.p_above < one.p_below and one.above(noise_floor):
+        if one.p_above < one.p_below and one.above(minimum_effect):
             shown.add((a, b))
-        elif one.p_below < one.p_above and one.below(noise_floor):
+        elif one.p_below < one.p_above and one.below(minimum_effect):
             shown.add((b, a))
     return shown
 
 
-def tiers(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[str, int]:
-    """The tier of each case, counted from 1, by the pairs (faster, slower) that are shown.
+def ranks(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[str, int]:
+    """The rank of each case, counted from 1, by the pairs (faster, slower) that are shown.
 
-    A case's tier is one more than the highest tier of the cases shown faster than it, so nothing
-    shown faster shares its tier or stands below it.
+    A case's rank is one more than the highest rank of the cases shown faster than it, so nothing
+    shown faster shares its rank or stands below it.
     """
     places: dict[str, int] = {}
     # A shown pair orders its geometric means over common blocks; with every block complete that
     # order has no cycle. Blocks lost by failures could make one: the pending set then still empties.
     pending = set(cases)
-    tier = 1
+    rank = 1
     while pending:
         beaten = {slower for faster, slower in shown if faster in pending and slower in pending}
         leading = (pending - beaten) or pending
         for case in cases:
             if case in leading:
-                places[case] = tier
+                places[case] = rank
         pending -= leading
-        tier += 1
+        rank += 1
     return places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-NOISE_FLOOR = 0.01
+MINIMUM_EFFECT = 0.01
 """Differences below 1 % are never claimed, however sure: code layout alone moves as much
 (Mytkowicz et al.)."""
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, t_quantile
-from assay.stats.ratios import NOISE_FLOOR
+from assay.stats.ratios import MINIMUM_EFFECT
 
 PRIOR_VARIANCE = 2.0
 """g: the interval is narrowest, for its number of blocks, where effects are about 1.4 deviations."""
@@ -70,34 +70,34 @@ def per_pair(cases: int) -> float:
 
 
 def detectable_by_now(
-    logs: Sequence[float], factor: float | None, noise_floor: float = NOISE_FLOOR, bias: float = 0.0
+    logs: Sequence[float], factor: float | None, minimum_effect: float = MINIMUM_EFFECT, bias: float = 0.0
 ) -> float | None:
     """The ratio above 1 that a run of this length and noise would have shown four times of five.
 
     `factor` is the half-width of its interval in deviations, None where that is infinite. A true ratio r is
-    shown when its estimate, less the `bias`, is beyond both the interval's half-width and the noise floor;
+    shown when its estimate, less the `bias`, is beyond both the interval's half-width and the minimum effect;
     the estimate scatters by the deviation over the root of n. None where the interval is not finite yet.
     """
     half = _half_width(logs, factor)
     if half is None:
         return None
     scatter = _UPPER_FIFTH * statistics.stdev(logs) / math.sqrt(len(logs))
-    return (1 + bias) * math.exp(max(half, math.log1p(noise_floor)) + scatter)
+    return (1 + bias) * math.exp(max(half, math.log1p(minimum_effect)) + scatter)
 
 
 def blocks_to_settle(
-    logs: Sequence[float], sought: float, factor: Callable[[int], float | None], bias: float = 0.0
+    logs: Sequence[float], margin: float, factor: Callable[[int], float | None], bias: float = 0.0
 ) -> int | None:
     """How many blocks of this noise would probably settle the question; None where it cannot be told.
 
     `factor` gives the half-width of the interval of n blocks in deviations, None where it is infinite.
     Settled when the half-width is below the effect as seen, or small enough to exclude a difference of
-    `sought`: whichever comes first. No number of blocks narrows the `bias` that stands between.
+    `margin`: whichever comes first. No number of blocks narrows the `bias` that stands between.
     """
     if len(logs) < 2:
         return None
     deviation, effect = statistics.stdev(logs), abs(statistics.fmean(logs))
-    wanted = max(effect, math.log1p(sought) - effect) - math.log1p(bias)
+    wanted = max(effect, math.log1p(margin) - effect) - math.log1p(bias)
     if wanted < 0:
         return None
     for n in range(FEWEST_BLOCKS, MOST_BLOCKS):
@@ -117,7 +117,7 @@ def reach_last(n: int, alpha: float) -> float | None:
     return t_quantile(n - 1, 1 - alpha) / math.sqrt(n) if n >= FEWEST_BLOCKS else None
 
 
-def reach(n: int, alpha: float) -> float | None:
+def half_width(n: int, alpha: float) -> float | None:
     """The half-width of n blocks in deviations: B_n = 1/alpha solved for t, over the root of n.
 
     None while even an infinite t would not reach it.

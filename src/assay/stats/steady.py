@@ -41,7 +41,7 @@ TENTHS_DEVIATE = 0.15
 WARM_HALVES_DIFFER = 0.03
 WARM_STANDARD_ERRORS = 1.0
 """While warming up, growth must have slowed to 3 %, and noise excuses less: to wait is cheap."""
-RELATIVE_NOISE_FLOOR = 0.002
+RELATIVE_MINIMUM_EFFECT = 0.002
 """A series without noise has no scale for a change; nothing below this share of its level is one."""
 
 
@@ -198,7 +198,7 @@ def _noise(series: Series) -> float:
     differences = [after - before for before, after in pairwise(series)]
     middle = median(differences)
     deviation = 1.4826 * median(abs(difference - middle) for difference in differences) / math.sqrt(2)
-    return max(deviation, RELATIVE_NOISE_FLOOR * fmean(map(abs, series)), 1e-12)
+    return max(deviation, RELATIVE_MINIMUM_EFFECT * fmean(map(abs, series)), 1e-12)
 
 
 def _correlated(series: Series, ends: Sequence[int]) -> bool:

@@ -23,7 +23,7 @@ from assay.model.run import Run
 from assay.store.read import FILE, read
 
 NAME = "index.json"
-VERSION = 6
+VERSION = 7
 """Raised whenever what is kept changes: an index of another version is made anew."""
 _NAME_OF_VERSION_2 = "index.sqlite"
 
@@ -46,7 +46,7 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     assay_version: str = ""
     trials: int = 0
     complete: bool = False
-    hallmark: bool = False
+    clean: bool = False
     withheld: int = 0
     flagged: int = 0
     damaged: int = 0
@@ -81,7 +81,7 @@ class Filter:
     until_unix_ns: int = 2**63 - 1
 
 
-class _Entry(msgspec.Struct, frozen=True, array_like=True):
+class _IndexEntry(msgspec.Struct, frozen=True, array_like=True):
     """A run and the state of its file in which it was read."""
 
     state: tuple[int, int]
@@ -101,13 +101,13 @@ class _Entry(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
-class _Stored(msgspec.Struct):
+class _IndexFile(msgspec.Struct):
     """The file of the index: entries by the names of their folders. `told_by` is the Assay whose answers they
     hold: another may word them differently."""
 
     version: int = VERSION
     told_by: str = ""
-    entries: dict[str, _Entry] = {}
+    entries: dict[str, _IndexEntry] = {}
 
 
 class Index:
@@ -127,7 +127,7 @@ class Index:
             for name, state in _files(results)
         }
         if self._entries != known:
-            _keep(results, _Stored(told_by=told_by, entries=self._entries))
+            _keep(results, _IndexFile(told_by=told_by, entries=self._entries))
 
     def runs(self, chosen: Filter) -> list[ListedRun]:
         """The runs, newest first; those that could not be read come last."""
@@ -156,18 +156,18 @@ def rebuild(results: Path) -> None:
     (results / NAME).unlink(missing_ok=True)
 
 
-def _kept(results: Path, told_by: str) -> dict[str, _Entry]:
+def _kept(results: Path, told_by: str) -> dict[str, _IndexEntry]:
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
         # Others may write into a folder that is shared: a link is not followed, a pipe not waited for.
         descriptor = os.open(results / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            kept = msgspec.json.decode(file.read() or b"", type=_Stored)
+            kept = msgspec.json.decode(file.read() or b"", type=_IndexFile)
         if (kept.version, kept.told_by) == (VERSION, told_by):
             return kept.entries
     return {}
 
 
-def _keep(results: Path, stored: _Stored) -> None:
+def _keep(results: Path, stored: _IndexFile) -> None:
     """Whole or not at all, whoever else does so at the same time."""
     beside = results / f"{NAME}.{secrets.token_hex(8)}"
     with contextlib.suppress(OSError):  # read-only, or no room left: it is made again the next time
@@ -192,12 +192,12 @@ def _files(results: Path) -> Iterator[tuple[str, tuple[int, int]]]:
                 yield entry.name, (stamp.st_size, stamp.st_mtime_ns)
 
 
-def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _Entry:
+def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _IndexEntry:
     try:
         run = read(folder).run
         answer = told(run)
     except AssayError as problem:
-        return _Entry(state, ListedRun(folder=folder.name, problem=problem.message))
+        return _IndexEntry(state, ListedRun(folder=folder.name, problem=problem.message))
     header, judgement = run.header, run.judgement
     severities = [finding.severity for finding in judgement.findings] if judgement else []
     listed = ListedRun(
@@ -214,13 +214,13 @@ def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _
         assay_version=header.environment.assay_version,
         trials=len(run.trials),
         complete=judgement is not None and judgement.complete,
-        hallmark=judgement is not None and judgement.hallmark,
+        clean=judgement is not None and judgement.clean,
         withheld=severities.count("withheld"),
         flagged=severities.count("flagged"),
         damaged=len(run.damage),
         answer=answer,
     )
-    return _Entry(state, listed, tuple(case.id for case in header.cases), tuple(_points(run)))
+    return _IndexEntry(state, listed, tuple(case.id for case in header.cases), tuple(_points(run)))
 
 
 def _points(run: Run) -> Iterator[Point]:

@@ -10,8 +10,7 @@ every one of up to 32 bits in a row among them; it does not stop anyone who forg
 Then come the id of the run and the number of the line: a line that was copied twice, or out of another
 record, is whole, and still none of this record's.
 
-Each line says its format. A line of format 1 has no checksum, one of format 2 no run and no number; they
-are brought up to date by `migrate`.
+Each line says its format. Lines of other formats are not read: nothing was released with an older one.
 """
 
 from __future__ import annotations
@@ -22,20 +21,17 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay.model.run import FORMAT, Header, Judgement, SittingDone, TrialDone
-from assay.store.migrate import migrated
+from assay.model.run import FORMAT, BlockDone, Header, Judgement, TrialDone
 
-Line = Header | TrialDone | SittingDone | Judgement
+Line = Header | TrialDone | BlockDone | Judgement
 
 _PRESENT: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 _SEAL = re.compile(rb'\{"crc32":"([0-9a-f]{8})",')
 _PLACE = re.compile(rb'"run":("(?:[^"\\]|\\.)*"),"line":([1-9][0-9]{0,8}),')
-_PLACED_SINCE = 3
-"""The first format whose lines say of which run they are, and which of its lines."""
 
 
 @dataclass(frozen=True)
-class Place:
+class LinePlace:
     """Where a line belongs: the id of its run, and which line of its record it is, counted from 1."""
 
     run_id: str
@@ -44,6 +40,15 @@ class Place:
 
 class DamagedLine(Exception):
     """The line is not what was written. Its text says in a few words why."""
+
+
+class OlderLine(DamagedLine):
+    """The line is of a format that is not read any more."""
+
+    def __init__(self, written: int) -> None:
+        """Take the line's format."""
+        super().__init__(f"it is of format {written}")
+        self.written = written
 
 
 class NewerLine(Exception):
@@ -82,7 +87,7 @@ class _Format(msgspec.Struct):
     format: int = 1
 
 
-def seal(line: Line, place: Place) -> bytes:
+def seal(line: Line, place: LinePlace) -> bytes:
     """The line as it is stored, with its checksum, its place and its line end."""
     run_id = msgspec.json.encode(place.run_id)
     inner = msgspec.json.encode(line)[1:]  # without the "{", which the seal brings
@@ -90,13 +95,11 @@ def seal(line: Line, place: Place) -> bytes:
     return b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest)
 
 
-def unseal(line: bytes) -> tuple[Line, Place | None]:
-    """The value of a stored line (without its line end), of whatever format it is, and its place.
+def unseal(line: bytes) -> tuple[Line, LinePlace]:
+    """The value of a stored line (without its line end), and its place.
 
-    A line of a format before 3 does not say its place.
-
-    Raises DamagedLine, NewerLine or UnknownDesign. A line whose checksum is right is believed to be newer
-    where it says so; one without a checksum is believed only where it is of format 1.
+    Raises DamagedLine, OlderLine, NewerLine or UnknownDesign. A line whose checksum is right is believed to
+    be of another format where it says so; one without a checksum only where it says format 1, which had none.
     """
     sealed = _SEAL.match(line)
     if sealed and zlib.crc32(line[sealed.end() :]) != int(sealed[1], 16):
@@ -108,15 +111,13 @@ def unseal(line: bytes) -> tuple[Line, Place | None]:
         written = msgspec.json.decode(rest, type=_Format).format
         if written > FORMAT:
             raise NewerLine(written)
-        if written < 1 or (written > 1) != bool(sealed):
+        if not sealed and written != 1:
             raise DamagedLine("it lacks its checksum")
-        if (written >= _PLACED_SINCE) != bool(placed):
+        if written < FORMAT:
+            raise OlderLine(written)
+        if placed is None:
             raise DamagedLine("it lacks its run and number")
-        place = Place(msgspec.json.decode(placed[1], type=str), int(placed[2])) if placed else None
-        if written == FORMAT:
-            return _present(rest), place
-        older: Line = msgspec.convert(migrated(msgspec.json.decode(rest), written), type=Line)
-        return older, place
+        return _present(rest), LinePlace(msgspec.json.decode(placed[1], type=str), int(placed[2]))
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise DamagedLine(str(error)) from error
 

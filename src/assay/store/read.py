@@ -13,8 +13,8 @@ import msgspec
 from assay.core.errors import InputError, reason_of
 from assay.core.units import counted
 from assay.model.design import SearchDesign
-from assay.model.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
-from assay.store.lines import DamagedLine, Line, NewerLine, Place, UnknownDesign, unseal
+from assay.model.run import FORMAT, BlockDone, Header, Judgement, Run, TrialDone
+from assay.store.lines import DamagedLine, Line, LinePlace, NewerLine, OlderLine, UnknownDesign, unseal
 
 FILE = "run.jsonl"
 
@@ -31,7 +31,7 @@ class Stored:
     next_line: int
 
 
-class _Lines:
+class _LineOrder:
     """The places of a record's lines, as they follow each other: none twice, and none of another run."""
 
     def __init__(self, run_id: str) -> None:
@@ -39,26 +39,23 @@ class _Lines:
         self._run_id = run_id
         self._last = 1
         self._unread = 0
-        self._seen: dict[int, int] = {}
 
     @property
     def next(self) -> int:
         """The number that the next line has where nothing is missing. A line that cannot be read has one."""
         return self._last + self._unread + 1
 
-    def check(self, place: Place | None, content: bytes) -> str:
+    def check(self, place: LinePlace) -> str:
         """Take a line that could be read; which lines are missing before it, if any are.
 
         DamagedLine where it was read before, or is of another run.
         """
-        if place is not None and place.run_id != self._run_id:
+        if place.run_id != self._run_id:
             raise DamagedLine(f"it is of the run {place.run_id}")
-        before = self._seen.setdefault(hash(content), self.next)
-        if before < self.next or (place is not None and place.number <= self._last):
-            raise DamagedLine(f"it is line {place.number if place else before} once more")
-        number = place.number if place else self.next
-        missing = range(self.next, number)
-        self._last, self._unread = number, 0
+        if place.number <= self._last:
+            raise DamagedLine(f"it is line {place.number} once more")
+        missing = range(self.next, place.number)
+        self._last, self._unread = place.number, 0
         if len(missing) > 1:
             return f"lines {missing[0]} to {missing[-1]} are missing"
         return f"line {missing[0]} is missing" if missing else ""
@@ -87,18 +84,12 @@ def read(path: Path) -> Stored:
     if not lines:
         raise InputError(f"{file}: no run record: its first line is not whole")
     header = _header(file, lines[0])
-    order = _Lines(header.run_id)
+    order = _LineOrder(header.run_id)
     run = _run(file, header, lines[1:], order)
     notes = [f"{file}: {text}" for text in run.damage]
     if whole < len(content):
         notes.append(f"{file}: the last line is torn and was left out")
     return Stored(file, run, tuple(notes), whole, order.next)
-
-
-def names(path: Path, key: str) -> bool:
-    """Whether the header of a run names a key: a version that did not know it has chosen nothing by it."""
-    header = _content(path / FILE if path.is_dir() else path).partition(b"\n")[0]
-    return f'"{key}":'.encode() in header
 
 
 def _content(file: Path) -> bytes:
@@ -117,11 +108,14 @@ def _content(file: Path) -> bytes:
 def _header(file: Path, line: bytes) -> Header:
     try:
         header, place = _unsealed(file, line)
+    except OlderLine as older:
+        problem = f"{file}: this record is of format {older.written}; this Assay reads format {FORMAT} only"
+        raise InputError(problem, "make the run anew") from older
     except DamagedLine as damage:
         raise InputError(f"{file}:1: no header of a run record: {damage}") from damage
     if not isinstance(header, Header):
         raise InputError(f"{file}:1: no header of a run record: the line is another")
-    if place not in (None, Place(header.run_id, 1)):
+    if place != LinePlace(header.run_id, 1):
         raise InputError(f"{file}:1: no header of a run record: it does not say that it is the first line")
     if isinstance(header.design, SearchDesign) and len(header.cases) != 1:
         cases = counted(len(header.cases), "case")
@@ -129,7 +123,7 @@ def _header(file: Path, line: bytes) -> Header:
     return header
 
 
-def _run(file: Path, header: Header, lines: Sequence[bytes], order: _Lines) -> Run:
+def _run(file: Path, header: Header, lines: Sequence[bytes], order: _LineOrder) -> Run:
     """The run of the lines after the header, in whose `order` they come."""
     cases = {case.id for case in header.cases}
     run = Run(header=header, trials=(), judgement=None)
@@ -143,9 +137,9 @@ def _run(file: Path, header: Header, lines: Sequence[bytes], order: _Lines) -> R
                 case TrialDone(trial=trial):
                     _check_known(cases, {trial.case})
                     run, judgement = run.after(trial), None  # it was made without this trial
-                case SittingDone(sitting=sitting):
-                    _check_known(cases, {trial.case for trial in sitting.trials})
-                    run, judgement = run.after(sitting), None
+                case BlockDone(block=block):
+                    _check_known(cases, {trial.case for trial in block.trials})
+                    run, judgement = run.after(block), None
                 case Judgement() as made:
                     _check_known(cases, {place.case for place in made.ranking})
                     judgement = made
@@ -163,14 +157,14 @@ def _run(file: Path, header: Header, lines: Sequence[bytes], order: _Lines) -> R
     return msgspec.structs.replace(run, judgement=judgement, damage=tuple(damage))
 
 
-def _in_order(file: Path, content: bytes, order: _Lines) -> tuple[Line, str]:
+def _in_order(file: Path, content: bytes, order: _LineOrder) -> tuple[Line, str]:
     """A line in its place, and which lines are missing before it."""
     try:
         line, place = _unsealed(file, content)
     except DamagedLine:
         order.unreadable()
         raise
-    return line, order.check(place, content)
+    return line, order.check(place)
 
 
 def _check_known(cases: set[str], named: set[str]) -> None:
@@ -179,7 +173,7 @@ def _check_known(cases: set[str], named: set[str]) -> None:
         raise DamagedLine(f"it names a case {unknown[0]!r} that the run does not have")
 
 
-def _unsealed(file: Path, line: bytes) -> tuple[Line, Place | None]:
+def _unsealed(file: Path, line: bytes) -> tuple[Line, LinePlace]:
     try:
         return unseal(line)
     except NewerLine as newer:

@@ -22,7 +22,7 @@ def write_series(results: Path, series: Series) -> Path:
     beside = path.with_suffix(".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.unlink(missing_ok=True)  # what was left there, or planted: a link is not followed
+        beside.unlink(missing_ok=True)  # what was left there, or injected: a link is not followed
         with beside.open("xb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(series), indent=2) + b"\n")
             file.flush()
@@ -40,22 +40,13 @@ def find_series(results: Path, word: str) -> Series | None:
     if not _is_name(word) or not path.is_file():
         return None
     try:
-        series = _of_any_format(msgspec.json.decode(path.read_bytes()))
+        series = msgspec.json.decode(path.read_bytes(), type=Series)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: no series of runs: {error}", "make a new one with `assay run`") from error
     if series.format > FORMAT:
         problem = f"{path}: this series is of format {series.format}; this Assay reads up to {FORMAT}"
         raise InputError(problem, "update Assay")
     return series
-
-
-def _of_any_format(written: object) -> Series:
-    """The series; one of format 1 spelled out what was chosen beside its parts."""
-    if isinstance(written, dict) and written.get("format", 1) == 1:
-        named = ("quick", "blocks", "seed", "servers", "control", "latency")
-        chosen = {name: written.pop(name) for name in named if name in written}
-        written = {**written, "format": 2, "choices": chosen}
-    return msgspec.convert(written, type=Series)
 
 
 def other_profile(results: Path, header: Header) -> Path | None:

@@ -16,7 +16,7 @@ from types import TracebackType
 
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.model.run import Header
-from assay.store.lines import Line, Place, seal
+from assay.store.lines import Line, LinePlace, seal
 from assay.store.read import FILE, Stored, read
 
 LOGS = "logs"
@@ -46,7 +46,7 @@ class RunFile:
         `reopen` make one."""
         self.path = path
         self._descriptor = descriptor
-        self._next = Place(run_id, next_line)
+        self._next = LinePlace(run_id, next_line)
 
     @property
     def folder(self) -> Path:

@@ -6,18 +6,18 @@ from assay.verdict.effects import (
     bounded,
     concerning,
     known,
-    noise_floor,
+    minimum_effect,
     one_sided,
     void_by,
     widening,
     withheld,
     words_of,
 )
+from assay.verdict.facts import RunSeen
 from assay.verdict.judge import judge, judge_load, judged
 from assay.verdict.registry import RULES, explain
 from assay.verdict.rule import Effects, Rule, Threshold
 from assay.verdict.see_runs import see_run
-from assay.verdict.seen import RunSeen
 
 __all__ = [
     "RULES",
@@ -34,7 +34,7 @@ __all__ = [
     "judge_load",
     "judged",
     "known",
-    "noise_floor",
+    "minimum_effect",
     "one_sided",
     "see_run",
     "void_by",

@@ -1,9 +1,9 @@
 """What a comparison has come to: from the run's record alone, at any time while it runs and after.
 
-The best is the rival with the highest geometric mean of throughput, of those whose throughput is a result.
-Each other is paired with it by block, and each ratio has an interval that may be looked at after every block,
-or that of the last look where the budget has ended the run (`assay.stats.sequential`), at the error per pair
-that keeps 5 % over all pairs.
+The best is the candidate with the highest geometric mean of throughput, of those whose throughput is a
+result. Each other is paired with it by block, and each ratio has an interval that may be looked at after
+every block, or that of the last look where the budget has ended the run (`assay.stats.sequential`), at the
+error per pair that keeps 5 % over all pairs.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.model.design import ContestDesign
+from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate, Limit
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import Case
-from assay.stats.pairing import reach, settled
+from assay.stats.pairing import half_width, settled
 from assay.stats.sequential import detectable_by_now
 from assay.verdict.budget import load_ns
 from assay.verdict.effects import void_by, widest
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.gate import Gate, gate_of
 from assay.verdict.needed import blocks_needed
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import RunThresholds
+from assay.verdict.rules.blocks import T4
 from assay.verdict.rules.design import D1
-from assay.verdict.rules.sittings import T4
 from assay.verdict.rules.turns import T1, T2, T6
 from assay.verdict.see_runs import see_rates
-from assay.verdict.seen import CaseSeen, RunSeen
 
 
 @dataclass(frozen=True, kw_only=True)
-class RivalRatio:
+class CandidateRatio:
     """The best against one other: `ratio` is best/other, with the ends that are known after `limits`.
 
     `void` names the rules that forbid the comparison. `detectable` is the ratio that this run would
@@ -53,16 +53,16 @@ class RivalRatio:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContestAnswer:
-    """The comparison as it stands. `best` is None where fewer than two rivals were measured; `gate` is what
-    a limit came to, where one was set."""
+class ComparisonAnswer:
+    """The comparison as it stands. `best` is None where fewer than two candidates were measured; `gate` is
+    what a limit came to, where one was set."""
 
     best: Case | None
-    pairs: tuple[RivalRatio, ...]
+    pairs: tuple[CandidateRatio, ...]
     unmeasured: tuple[Case, ...]
     blocks: int
     load_s: float
-    sought: float
+    margin: float
     gate: Gate | None = None
 
     @property
@@ -73,14 +73,14 @@ class ContestAnswer:
         return bool(self.pairs) and all(pair.settled for pair in self.pairs)
 
 
-def answer(run: Run) -> ContestAnswer:
+def answer(run: Run) -> ComparisonAnswer:
     """The answer of the trials so far; with what was found about them, where they have been judged."""
     seen = see_rates(run)
     findings = run.judgement.findings if run.judgement else _of_ratios(seen)
-    rivals = [one for one in seen.cases if one.candidate]
-    measured = [one for one in rivals if one.answered]
-    assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
-    sought, allowed = run.header.design.sought, run.header.design.slower_allowed
+    candidates = [one for one in seen.cases if one.candidate]
+    measured = [one for one in candidates if one.answered]
+    assert isinstance(run.header.design, ComparisonDesign)  # the caller chose it for that
+    margin, allowed = run.header.design.margin, run.header.design.slower_allowed
     best, pairs = None, []
     if len(measured) > 1:
         first = _best(measured, findings)
@@ -89,14 +89,14 @@ def answer(run: Run) -> ContestAnswer:
             if other is not first:
                 found = pair_of(seen, findings, first, other)
                 wider = widest(findings, first.case.id, other.case.id)
-                pairs.append(_pair(seen, other.case, found, sought, wider))
-    return ContestAnswer(
+                pairs.append(_pair(seen, other.case, found, margin, wider))
+    return ComparisonAnswer(
         best=best,
         pairs=tuple(pairs),
-        unmeasured=tuple(one.case for one in rivals if one not in measured),
+        unmeasured=tuple(one.case for one in candidates if one not in measured),
         blocks=seen.blocks,
         load_s=load_ns(run) / 1e9,
-        sought=sought,
+        margin=margin,
         gate=None if allowed is None else gate_of(seen, findings, allowed),
     )
 
@@ -122,14 +122,14 @@ def _best(measured: Sequence[CaseSeen], findings: Sequence[Finding]) -> CaseSeen
     return max(standing or measured, key=lambda one: _geometric(one.throughput_by_block))
 
 
-def _pair(seen: RunSeen, other: Case, found: Between, sought: float, wider: float) -> RivalRatio:
+def _pair(seen: RunSeen, other: Case, found: Between, margin: float, wider: float) -> CandidateRatio:
     logs = found.pair.logs if found.pair else ()
-    return RivalRatio(
+    return CandidateRatio(
         other=other,
         ratio=found.bounded,
-        settled=settled(found.pair, sought),
-        detectable=detectable_by_now(logs, reach(seen.manner, len(logs), seen.alpha), bias=wider),
-        blocks_needed=blocks_needed(seen, found, sought, wider),
+        settled=settled(found.pair, margin),
+        detectable=detectable_by_now(logs, half_width(seen.manner, len(logs), seen.alpha), bias=wider),
+        blocks_needed=blocks_needed(seen, found, margin, wider),
         batches=len(logs) if found.pair and found.pair.batches else None,
         limits=found.limits,
         void=found.void,

@@ -1,8 +1,8 @@
-"""What a contest has used of its budget, and whether it has room for another block."""
+"""What a comparison has used of its budget, and whether it has room for another block."""
 
 from __future__ import annotations
 
-from assay.model.design import ContestDesign
+from assay.model.design import ComparisonDesign
 from assay.model.run import Run
 
 
@@ -12,21 +12,21 @@ def load_ns(run: Run) -> int:
 
 
 def spent(run: Run) -> bool:
-    """Whether the budget of a contest has no room for another block; never of another run.
+    """Whether the budget of a comparison has no room for another block; never of another run.
 
     It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks. A
     budget of 0 is one that the record does not know (format 1).
     """
     design = run.header.design
-    if not isinstance(design, ContestDesign) or not design.budget_ns or not run.trials:
+    if not isinstance(design, ComparisonDesign) or not design.budget_ns or not run.trials:
         return False
     return load_ns(run) + next_ns(run) > design.budget_ns
 
 
 def room_left(run: Run) -> int:
-    """How many blocks the budget of a contest has room for yet, each like the last one."""
+    """How many blocks the budget of a comparison has room for yet, each like the last one."""
     design = run.header.design
-    assert isinstance(design, ContestDesign)  # the caller chose it for that
+    assert isinstance(design, ComparisonDesign)  # the caller chose it for that
     return max(0, design.budget_ns - load_ns(run)) // max(1, next_ns(run))
 
 
@@ -34,8 +34,8 @@ def next_ns(run: Run) -> int:
     """The load of another block: that of the last one, without the pilot, which only the first has."""
     last = max(trial.block for trial in run.trials)
     spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)
-    for sitting in run.sittings:
-        if sitting.block == last and sitting.pilot is not None:
-            lanes = sum(1 for trial in sitting.trials if trial.lane and trial.measurement)
-            spent_ns -= lanes * sitting.pilot.cycles * (sitting.pilot.shorter_ns + sitting.pilot.longer_ns)
+    for block in run.blocks:
+        if block.block == last and block.pilot is not None:
+            arms = sum(1 for trial in block.trials if trial.arm and trial.measurement)
+            spent_ns -= arms * block.pilot.cycles * (block.pilot.shorter_ns + block.pilot.longer_ns)
     return spent_ns

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from assay.model.measurement import Outcome
-from assay.verdict.load import Load, Way
+from assay.verdict.load import Access, Load
 from assay.verdict.words import exact_duration
 
 
@@ -55,9 +55,9 @@ def cause_of(load: Load) -> Cause | None:
     return found(load, way, most) if found is not None and way is not None else None
 
 
-def _of_silence(load: Load, way: Way) -> Cause | None:
+def _of_silence(load: Load, way: Access) -> Cause | None:
     """No request ended within the measured time."""
-    if not load.books or not load.books.in_flight:
+    if not load.requests or not load.requests.in_flight:
         return None
     if way.tls and not way.handshakes:
         return Cause(
@@ -72,14 +72,14 @@ def _of_silence(load: Load, way: Way) -> Cause | None:
     return Cause("", f"{LONGER}, or find out what the server waits for")
 
 
-def _tls(load: Load, way: Way, most: Outcome) -> Cause | None:
+def _tls(load: Load, way: Access, most: Outcome) -> Cause | None:
     for pattern, found in _TLS:
         if re.search(pattern, most.example):
             return found(way)
     return None
 
 
-def _unknown_authority(way: Way) -> Cause:
+def _unknown_authority(way: Access) -> Cause:
     trust = "trust its authority, or the certificate itself, with --cacert PATH"
     return Cause(
         "no authority that is trusted here has signed the server's certificate",
@@ -87,14 +87,14 @@ def _unknown_authority(way: Way) -> Cause:
     )
 
 
-def _other_name(way: Way) -> Cause:
+def _other_name(way: Access) -> Cause:
     return Cause(
         f"the certificate is not for the name {way.server_name or way.host!r}",
         "ask for a name that it bears with --sni NAME, or accept any certificate with --insecure (-k)",
     )
 
 
-def _other_certificate(way: Way) -> Cause | None:
+def _other_certificate(way: Access) -> Cause | None:
     if way.insecure:
         return None
     return Cause(
@@ -103,7 +103,7 @@ def _other_certificate(way: Way) -> Cause | None:
     )
 
 
-def _name_asked(way: Way) -> Cause | None:
+def _name_asked(way: Access) -> Cause | None:
     """Alerts of servers that choose a certificate by name, and of others that agree on nothing."""
     if way.asks_for_name:
         return Cause(
@@ -116,7 +116,7 @@ def _name_asked(way: Way) -> Cause | None:
     )
 
 
-_TLS: Sequence[tuple[str, Callable[[Way], Cause | None]]] = (
+_TLS: Sequence[tuple[str, Callable[[Access], Cause | None]]] = (
     ("UnknownIssuer|CaUsedAsEndEntity", _unknown_authority),
     ("not valid for name|NotValidForName", _other_name),
     ("invalid peer certificate", _other_certificate),
@@ -142,7 +142,7 @@ _TLS: Sequence[tuple[str, Callable[[Way], Cause | None]]] = (
 )
 
 
-def _status(load: Load, way: Way, most: Outcome) -> Cause | None:
+def _status(load: Load, way: Access, most: Outcome) -> Cause | None:
     """By the status that most answers had."""
     status, count = max(way.statuses.items(), key=lambda item: item[1], default=("", 0))
     if count * 2 < load.counts.failed:
@@ -158,7 +158,7 @@ def _status(load: Load, way: Way, most: Outcome) -> Cause | None:
     return Cause(evidence, remedy)
 
 
-def _credentials(way: Way, most: Outcome) -> str:
+def _credentials(way: Access, most: Outcome) -> str:
     if way.authorized:
         return "give credentials that the server accepts for this path"
     scheme = re.search(r"(?i)www-authenticate: *(\w+)", most.example)
@@ -189,7 +189,7 @@ _BY_STATUS = {
 """What to do where most answers have a status that is not right."""
 
 
-def _redirects(load: Load, way: Way, most: Outcome) -> Cause:
+def _redirects(load: Load, way: Access, most: Outcome) -> Cause:
     if way.cookies:
         return Cause("", "ask for the path that the redirects lead to, or raise --follow")
     return Cause(
@@ -198,7 +198,7 @@ def _redirects(load: Load, way: Way, most: Outcome) -> Cause:
     )
 
 
-def _elsewhere(load: Load, way: Way, most: Outcome) -> Cause:
+def _elsewhere(load: Load, way: Access, most: Outcome) -> Cause:
     to = f" ({most.example})" if most.example else ""
     return Cause(
         f"redirects lead to another scheme, host or port{to}",
@@ -206,7 +206,7 @@ def _elsewhere(load: Load, way: Way, most: Outcome) -> Cause:
     )
 
 
-def _closed(load: Load, way: Way, most: Outcome) -> Cause | None:
+def _closed(load: Load, way: Access, most: Outcome) -> Cause | None:
     """Where some requests were answered, the limit that the others met is not known."""
     if load.counts.completed:
         return None
@@ -219,7 +219,7 @@ def _closed(load: Load, way: Way, most: Outcome) -> Cause | None:
     )
 
 
-def _timeout(load: Load, way: Way, most: Outcome) -> Cause:
+def _timeout(load: Load, way: Access, most: Outcome) -> Cause:
     limit = exact_duration(way.timeout_ns)
     if load.counts.bytes_read and not load.counts.completed and way.bytes_are_of_answers:
         return Cause(
@@ -229,7 +229,7 @@ def _timeout(load: Load, way: Way, most: Outcome) -> Cause:
     return Cause("", f"find out what the server waits for, or raise --timeout above {limit}")
 
 
-def _no_http(load: Load, way: Way, most: Outcome) -> Cause | None:
+def _no_http(load: Load, way: Access, most: Outcome) -> Cause | None:
     """Not a word of it was an answer in HTTP."""
     if load.counts.completed:
         return None
@@ -239,14 +239,14 @@ def _no_http(load: Load, way: Way, most: Outcome) -> Cause | None:
     )
 
 
-def _wrong_protocol(load: Load, way: Way, most: Outcome) -> Cause:
+def _wrong_protocol(load: Load, way: Access, most: Outcome) -> Cause:
     return Cause(
         f"the server does not speak the HTTP that was asked for ({most.example})",
         "leave --http2 or --http3 out, or take what the server picks with --http auto",
     )
 
 
-_BY_KIND: dict[str, Callable[[Load, Way, Outcome], Cause | None]] = {
+_BY_KIND: dict[str, Callable[[Load, Access, Outcome], Cause | None]] = {
     "tls_error": _tls,
     "unexpected_status": _status,
     "too_many_redirects": _redirects,

@@ -1,6 +1,7 @@
 """Published claims against what was measured: supported, contradicted or inconclusive.
 
-With f the noise floor of 1 % and [low, high] what is known of the ratio a/b, an end that is open being none:
+With f the minimum effect of 1 % and [low, high] what is known of the ratio a/b, an end that is open being
+none:
 
     claim             supported                        contradicted
     a more than b     low > 1 and least > 1 + f        high < 1 + f
@@ -27,14 +28,14 @@ from assay.core.units import counted, end, share, times
 from assay.model.claim import Claim, Comparison
 from assay.model.estimate import ClaimVerdict, Estimate, Limit, Verdict
 from assay.model.finding import Finding
-from assay.stats import NOISE_FLOOR
+from assay.stats import MINIMUM_EFFECT
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.verdict.effects import concerning, words_of
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import pair_of
-from assay.verdict.seen import CaseSeen, RunSeen
 
 
-class _Found(NamedTuple):
+class _Measured(NamedTuple):
     verdict: Verdict
     reason: str
     measured: Estimate | None = None
@@ -95,22 +96,22 @@ def _together(verdicts: Sequence[Verdict]) -> Verdict:
     return "supported" if verdicts and set(verdicts) == {"supported"} else "inconclusive"
 
 
-def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding]) -> _Found:
+def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding]) -> _Measured:
     a, b = run.find(pair.a), run.find(pair.b)
     if a is None or b is None:
-        return _Found("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
+        return _Measured("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
     unmeasured = next((seen for seen in (a, b) if not seen.measured), None)
     if unmeasured is not None:
-        return _Found("inconclusive", _why_unmeasured(unmeasured))
+        return _Measured("inconclusive", _why_unmeasured(unmeasured))
     between = pair_of(run, findings, a, b, pair.metric)
     if between.void:
-        return _Found("inconclusive", f"the figures of the two are no results: {', '.join(between.void)}")
+        return _Measured("inconclusive", f"the figures of the two are no results: {', '.join(between.void)}")
     known, ratio = between.pair, between.bounded
     if known is None or known.ratio.n < LEAST_BLOCKS or _open(known.ratio):
-        return _Found("inconclusive", _lacking(pair, known.ratio if known else None), ratio)
+        return _Measured("inconclusive", _lacking(pair, known.ratio if known else None), ratio)
     if known.low is None and known.high is None:
         opened = f"limits on both sides leave the ratio open: {words_of(between.limits)}"
-        return _Found("inconclusive", opened, ratio)
+        return _Measured("inconclusive", opened, ratio)
     verdict = _verdict(pair, known)
     reason = _reason(pair, verdict, known) + _limited(between.limits)
     limiting = {limit.code for limit in between.limits}
@@ -120,7 +121,7 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         for f in concerning(findings, case)
         if f.severity == "flagged" and f.code not in limiting
     )
-    return _Found(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
+    return _Measured(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
 
 
 def _open(ratio: Estimate) -> bool:
@@ -153,9 +154,9 @@ def _verdict(pair: Comparison, known: PairedRatio) -> Verdict:
             return "supported"
         return "contradicted" if low > most or high < 1 / most else "inconclusive"
     if pair.relation == "less":
-        claimed, against = high < 1 and known.below(NOISE_FLOOR), low * (1 + NOISE_FLOOR) > 1
+        claimed, against = high < 1 and known.below(MINIMUM_EFFECT), low * (1 + MINIMUM_EFFECT) > 1
     else:
-        claimed, against = low > 1 and known.above(NOISE_FLOOR), high < 1 + NOISE_FLOOR
+        claimed, against = low > 1 and known.above(MINIMUM_EFFECT), high < 1 + MINIMUM_EFFECT
     return "supported" if claimed else "contradicted" if against else "inconclusive"
 
 
@@ -172,7 +173,7 @@ def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio) -> str:
         said = {
             "supported": f"{what} has the claimed direction",
             "contradicted": f"{what} excludes the claimed direction",
-            "inconclusive": f"{what} leaves the direction open (noise floor {share(NOISE_FLOOR)})",
+            "inconclusive": f"{what} leaves the direction open (minimum effect {share(MINIMUM_EFFECT)})",
         }[verdict]
     if pair.published_ratio is None:
         return said

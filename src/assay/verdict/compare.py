@@ -19,13 +19,13 @@ from assay.model.finding import Finding
 from assay.model.plan import Open
 from assay.model.run import Environment, Run
 from assay.model.trial import Trial
-from assay.stats.limits import Held, held
+from assay.stats.limits import Held, check_limit
 from assay.stats.pairing import Side, pair
 from assay.stats.unpaired import trials_to_tell, unpaired_difference
 from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
+from assay.verdict.facts import CaseSeen
 from assay.verdict.pairs import Between, bias_of, pair_of
 from assay.verdict.see_runs import see_rates
-from assay.verdict.seen import CaseSeen
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
 LimitVerdict = Held | Literal["withheld", "not measured", ""]
@@ -177,7 +177,7 @@ def _unlike_distances(base: Run, new: Run, pairs: Sequence[tuple[str, str]]) -> 
 def _ids(run: Run) -> list[str]:
     """What may be compared: not the open loops at rates that each run found for itself."""
     compared = ("candidate", "reference")
-    return [case.id for case in run.header.cases if case.role in compared and not case.later]
+    return [case.id for case in run.header.cases if case.role in compared and not case.dependent]
 
 
 def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) -> list[Change]:
@@ -185,9 +185,9 @@ def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) 
     if not trials_a and not trials_b:
         return []
     name = b if a == b else f"{a} → {b}"
-    sides = _Side(base, a, trials_a), _Side(new, b, trials_b)
+    sides = _RunSide(base, a, trials_a), _RunSide(new, b, trials_b)
     return [
-        _held(
+        _against_limit(
             _change(name, metric, *sides),
             _taken(base, a, metric) or _taken(new, b, metric) or _forbidden(base, new, a, b),
             limits.get(metric),
@@ -202,27 +202,27 @@ def _measured(run: Run, case: str) -> list[Trial]:
 
 
 def _taken(run: Run, case: str, metric: Watched) -> bool:
-    return verdict.withheld(_found(run), case, "times" if metric == "p99" else "throughput")
+    return verdict.withheld(_findings(run), case, "times" if metric == "p99" else "throughput")
 
 
 def _forbidden(base: Run, new: Run, a: str, b: str) -> bool:
     """Whether a rule forbids the comparison of two cases of one run."""
     of_one_run = base.header.run_id == new.header.run_id and a != b
-    return of_one_run and any(one.on_comparison == "void" for one in verdict.between(_found(base), a, b))
+    return of_one_run and any(one.on_comparison == "void" for one in verdict.between(_findings(base), a, b))
 
 
-def _found(run: Run) -> tuple[Finding, ...]:
+def _findings(run: Run) -> tuple[Finding, ...]:
     return run.judgement.findings if run.judgement else ()
 
 
 @dataclass(frozen=True)
-class _Side:
+class _RunSide:
     run: Run
     case: str
     trials: Sequence[Trial]
 
 
-def _change(case: str, metric: Watched, base: _Side, new: _Side) -> Change:
+def _change(case: str, metric: Watched, base: _RunSide, new: _RunSide) -> Change:
     if metric == "errors":
         return _errors(case, base.trials, new.trials)
     of = _metric(metric, base.trials)
@@ -243,20 +243,20 @@ def _change(case: str, metric: Watched, base: _Side, new: _Side) -> Change:
     )
 
 
-def _left(side: _Side, metric: Watched) -> Bounded:
+def _left(side: _RunSide, metric: Watched) -> Bounded:
     """What findings leave of a side's figure: no load bounds memory or the time to start."""
     figures: dict[Watched, Figures] = {"throughput": "throughput", "p99": "times"}
     if metric not in figures:
         return UNLIMITED
-    return bounded(_found(side.run), side.case, figures[metric])
+    return bounded(_findings(side.run), side.case, figures[metric])
 
 
-def _between(base: _Side, new: _Side, watched: Watched, metric: Metric) -> Between:
+def _between(base: _RunSide, new: _RunSide, watched: Watched, metric: Metric) -> Between:
     """new over base: by block within one run, else with what each run found about its own side."""
     if base.run.header.run_id == new.run.header.run_id:
         run = see_rates(base.run)
         before, after = _measured_of(run, base), _measured_of(run, new)
-        return pair_of(run, _found(base.run), after, before, metric)
+        return pair_of(run, _findings(base.run), after, before, metric)
     sides: list[Side] = []
     limits: list[Limit] = []
     for side in (new, base):
@@ -267,17 +267,17 @@ def _between(base: _Side, new: _Side, watched: Watched, metric: Metric) -> Betwe
     return Between(made, (), tuple(dict.fromkeys(limits)))
 
 
-def _measured_of(run: verdict.RunSeen, side: _Side) -> CaseSeen:
+def _measured_of(run: verdict.RunSeen, side: _RunSide) -> CaseSeen:
     """What the run knows of the case: of its measured trials, for one that failed may have a start time."""
     seen = next(seen for seen in run.cases if seen.case.id == side.case)
     return replace(seen, trials=tuple(side.trials))
 
 
-def _wider(base: _Side, new: _Side, metric: Metric) -> float:
+def _wider(base: _RunSide, new: _RunSide, metric: Metric) -> float:
     """By how much the change is wider; of two runs either may have moved its own side."""
     if base.run.header.run_id == new.run.header.run_id:
-        return bias_of(_found(base.run), metric, base.case, new.case)
-    return math.prod(1 + bias_of(_found(side.run), metric) for side in (base, new)) - 1
+        return bias_of(_findings(base.run), metric, base.case, new.case)
+    return math.prod(1 + bias_of(_findings(side.run), metric) for side in (base, new)) - 1
 
 
 def _metric(metric: Watched, trials: Sequence[Trial]) -> Metric:
@@ -308,7 +308,7 @@ def _error_shares(trials: Sequence[Trial]) -> list[float]:
     return [one.failed / (one.failed + one.completed) for one in seen if one.failed + one.completed]
 
 
-def _held(change: Change, taken: bool, limit: float | None, base: _Side, new: _Side) -> Change:
+def _against_limit(change: Change, taken: bool, limit: float | None, base: _RunSide, new: _RunSide) -> Change:
     """The change held against its limit."""
     if taken:
         return Change(change.case, change.metric, None, None, None, "withheld" if limit is not None else "")
@@ -317,7 +317,7 @@ def _held(change: Change, taken: bool, limit: float | None, base: _Side, new: _S
     if not new.trials:
         return replace(change, outcome="not measured")
     edge = limit if change.metric == "errors" else (1 - limit if change.metric == "throughput" else 1 + limit)
-    outcome: LimitVerdict = held(change.change, edge, more_is_better=change.metric == "throughput")
+    outcome: LimitVerdict = check_limit(change.change, edge, more_is_better=change.metric == "throughput")
     needed = None
     if outcome == "could not tell" and change.metric != "errors":
         of = _metric(change.metric, base.trials)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from assay.model.estimate import Estimate, Known, Limit
 from assay.model.finding import Finding
-from assay.stats import NOISE_FLOOR
+from assay.stats import MINIMUM_EFFECT
 from assay.stats.pairing import EXACT, LEAST_BLOCKS, Slack
 
 Figures = Literal["throughput", "times"]
@@ -179,12 +179,12 @@ def _wider(findings: Iterable[Finding], *pair: str) -> Iterator[Finding]:
             yield finding
 
 
-def noise_floor(findings: Iterable[Finding], *pair: str) -> float:
+def minimum_effect(findings: Iterable[Finding], *pair: str) -> float:
     """The effect below which nothing is claimed of any pair, or of this one: 1 %, or the bias that is taken
     off every ratio before the rest is held to 1 %."""
-    return max(NOISE_FLOOR, bias(findings, *pair))
+    return max(MINIMUM_EFFECT, bias(findings, *pair))
 
 
 def words_of(limits: Sequence[Limit]) -> str:
-    """The limits as a reader reads them: "its generator was full (G1), the machine was disturbed (H2)"."""
+    """The limits as a reader reads them: "its generator was full (G1), the machine was busy (H2)"."""
     return ", ".join(f"{limit.words} ({limit.code})" if limit.words else limit.code for limit in limits)

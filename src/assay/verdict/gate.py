@@ -1,4 +1,4 @@
-"""A contest as a gate: is the second rival slower than the first by more than is allowed?
+"""A comparison as a gate: is the second candidate slower than the first by more than is allowed?
 
 The limit is held as `assay compare` holds it, against the interval that may be looked at after every block.
 """
@@ -12,11 +12,11 @@ from typing import Literal
 from assay.model.estimate import Estimate, Limit
 from assay.model.finding import Finding
 from assay.model.trial import Case
-from assay.stats.limits import Held, held
+from assay.stats.limits import Held, check_limit
 from assay.verdict.effects import widest
+from assay.verdict.facts import RunSeen
 from assay.verdict.needed import blocks_needed
 from assay.verdict.pairs import pair_of
-from assay.verdict.seen import RunSeen
 
 Outcome = Held | Literal["withheld", "not measured"]
 
@@ -55,7 +55,7 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
         base=base.case,
         head=head.case,
         allowed=allowed,
-        outcome=held(ratio, edge, more_is_better=True),
+        outcome=check_limit(ratio, edge, more_is_better=True),
         ratio=ratio,
         blocks_needed=None if found.limits else blocks_needed(seen, found, 0.0, wider, edge),
         limits=found.limits,

@@ -11,7 +11,7 @@ from dataclasses import replace
 import msgspec
 
 from assay import version
-from assay.model.design import ContestDesign
+from assay.model.design import ComparisonDesign
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding, Subject
 from assay.model.measurement import Measurement
@@ -19,7 +19,8 @@ from assay.model.plan import LoadPlan
 from assay.model.run import Judgement, Run
 from assay.model.trial import GeneratorSeen, HostSeen, Link
 from assay.verdict.claims import judge_claim
-from assay.verdict.effects import noise_floor, withheld
+from assay.verdict.effects import minimum_effect, withheld
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Machine
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, RunThresholds
@@ -40,7 +41,6 @@ from assay.verdict.rule import (
 from assay.verdict.search_record import objectives
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.size import blocks_of, tried_in
 
 ODD_SHARE = 0.2
@@ -67,11 +67,11 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
         ranking=_ranking(run, seen, findings, order.ranking),
         claims=claims,
         findings=findings,
-        hallmark=complete and not failed and all(finding.severity == "note" for finding in findings),
+        clean=complete and not failed and all(finding.severity == "note" for finding in findings),
         trials=len(run.trials),
         damaged_lines=len(run.damage),
         comparisons=order.comparisons,
-        noise_floor=noise_floor(findings),
+        minimum_effect=minimum_effect(findings),
     )
 
 
@@ -166,10 +166,10 @@ def _between_builds(rule: Rule, finding: Finding, run: RunSeen) -> Finding:
     """The finding, as it bears on the ratio of builds of one program that took turns: what set the pace in
     place of the server added the same to each answer of both, which brings their ratio nearer to 1 and does
     not turn it."""
-    weave = run.header.design.weave
+    interleave = run.header.design.interleave
     if (
-        weave is None
-        or not weave.alike
+        interleave is None
+        or not interleave.alike
         or BETWEEN_BUILDS not in rule.effects
         or finding.on_throughput != "at least"
     ):
@@ -231,7 +231,7 @@ def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, thresholds: Thres
 
 def _apply_to_pairs(rule: PairRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
     design = run.header.design
-    allowed = rule.of_answers and isinstance(design, ContestDesign) and design.unlike_allowed
+    allowed = rule.of_answers and isinstance(design, ComparisonDesign) and design.unlike_allowed
     for group in run.groups.values():
         for a, b in itertools.combinations([seen for seen in group if seen.candidate], 2):
             hit = rule.check(a, b, thresholds)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.model.measurement import Books, Connections, Outcome, Stray, Window, Worker
+from assay.model.measurement import Connections, Outcome, RequestAccounting, Stray, Window, Worker
 from assay.model.plan import Closed, Open
 from assay.model.run import Environment
 from assay.model.trial import ContractSeen, GeneratorSeen, HostSeen, Link, ServerSeen, ServiceSeen, WarmUpSeen
@@ -105,7 +105,7 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class Access:
     """What advice to the user depends on: how the server was addressed, and with which statuses it answered.
 
     `server_name` is what --sni gave, `handshakes` counts those of TLS that were completed.
@@ -240,17 +240,17 @@ class OfRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """One load as it was offered and answered. `books` and `connections` are of the whole run, warm-up
+    """One load as it was offered and answered. `requests` and `connections` are of the whole run, warm-up
     included; `windows` and `workers` of the measured time. Where several `generators` offered it, `parts` are
     what each of them had of it, in the same order."""
 
     asked: Asked
     counts: Counts
-    way: Way | None = None
+    way: Access | None = None
     starts: Starts | None = None
     answers: Answers | None = None
     clocks: Clocks = Clocks()
-    books: Books | None = None
+    requests: RequestAccounting | None = None
     connections: Connections | None = None
     waits: StreamWaits | None = None
     goaways: int = 0
@@ -272,10 +272,10 @@ class Load:
     nobody looked."""
     waiting: Waiting | None = None
     """What was under way at its end; None where nobody looked."""
-    settle_ns: int | None = None
-    """The shortest settle time between those pieces; None where it took no turns."""
+    washout_ns: int | None = None
+    """The shortest washout between those pieces; None where it took no turns."""
     beside: tuple[float, ...] = ()
-    """For each window what the other servers of its sitting did in that cycle, as a share of their mean."""
+    """For each window what the other servers of its block did in that cycle, as a share of their mean."""
     resting_cores: float | None = 0.0
     """How many cores those kept busy in its slices, though it was not their turn; None where nobody could
     look at all of them."""
@@ -287,7 +287,7 @@ class Load:
     def reached_nothing(self) -> bool:
         """Whether no connection was ever opened, though requests were started, and nothing answered at all:
         a handshake that failed is an answer."""
-        if self.books is None or not self.books.started or self.connections is None:
+        if self.requests is None or not self.requests.started or self.connections is None:
             return False
         return not self.connections.opened and all(one.kind not in _REACHED for one in self.counts.outcomes)
 
@@ -299,16 +299,16 @@ class Load:
         of several requests may take many of them with it when it ends, and a failed one need not end it: of
         those at least so many were closed by the server as it announced.
         """
-        if self.connections is None or self.books is None:
+        if self.connections is None or self.requests is None:
             return 0
         reopened = self.connections.reopened
-        return max(0, reopened - self.books.failed, min(reopened, self.goaways))
+        return max(0, reopened - self.requests.failed, min(reopened, self.goaways))
 
     @property
     def closes_each(self) -> bool:
         """Whether the server closes connections after an answer as a rule, so that a connection is soon
         another's, and what waits stands in the queue of connections to be accepted."""
-        return self.books is not None and self.closed_by_server > 0.5 * self.books.completed
+        return self.requests is not None and self.closed_by_server > 0.5 * self.requests.completed
 
     @property
     def busy_shares(self) -> tuple[float, ...]:

@@ -42,10 +42,10 @@ class ObjectiveLimit:
 
 
 @dataclass(frozen=True)
-class Told:
+class ObjectiveResult:
     """Whether an objective held, and the figures that show it in a line."""
 
-    held: bool
+    holds: bool
     why: str
 
 
@@ -70,14 +70,14 @@ class Objective:
         """The largest limit of a time; 0 where there is none."""
         return max((limit.most for limit in self.limits if limit.figure != "errors"), default=0.0)
 
-    def judge(self, plan: LoadPlan, measured: Measurement) -> Told:
+    def judge(self, plan: LoadPlan, measured: Measurement) -> ObjectiveResult:
         """Whether it held. The first limit that was broken speaks."""
         times = measured.response_time or measured.service_time
         broken = (_broken(limit, measured, times) for limit in self.limits)
         for said in (_behind(plan, measured), *broken, _missing(self.limits, measured)):
             if said:
-                return Told(False, said)
-        return Told(True, ", ".join(_seen(limit, measured, times) for limit in self.limits))
+                return ObjectiveResult(False, said)
+        return ObjectiveResult(True, ", ".join(_figure(limit, measured, times) for limit in self.limits))
 
 
 def parse(word: str) -> Objective:
@@ -129,10 +129,10 @@ def _broken(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> s
     value = figure_of(limit, measured, times)
     if value is None:
         return f"too few right answers for {limit.figure} ({count(times.count)})"
-    return "" if value < limit.most else _seen(limit, measured, times)
+    return "" if value < limit.most else _figure(limit, measured, times)
 
 
-def _seen(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:
+def _figure(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:
     value = figure_of(limit, measured, times)
     if limit.figure == "errors":
         return f"errors {share(value or 0)}"

@@ -35,7 +35,7 @@ from assay.verdict.effects import (
     one_sided,
     void_by,
 )
-from assay.verdict.seen import CaseSeen, RunSeen
+from assay.verdict.facts import CaseSeen, RunSeen
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _of_whole_slices(findings: Sequence[Finding], metric: Metric, a: str, b: str
 
 def against(findings: Sequence[Finding], case: str, other: str, *, calm: bool = False) -> Bounded:
     """What is left to know of the case where it is compared with another: what met both alike says nothing of
-    their ratio, or brings it nearer to 1. `calm`: that is of undisturbed cycles."""
+    their ratio, or brings it nearer to 1. `calm`: that is of unpreempted cycles."""
     met = {limit.code for limit in _squeezing(findings, case, other, of_either=calm)}
     met |= {finding.code for finding in findings if finding.on_comparison == "none"}
     return bounded(findings, case, but=met)
@@ -209,7 +209,7 @@ def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[
 def _squeezing(findings: Sequence[Finding], a: str, b: str, *, of_either: bool = False) -> tuple[Limit, ...]:
     """What met both cases alike and brings their figures nearer to each other, without turning them.
 
-    `of_either`: where other programs disturbed cycles that the ratio leaves out, it is they that a rule finds
+    `of_either`: where other programs preempted cycles that the ratio leaves out, it is they that a rule finds
     a little more of in the one case or the other, and in the ratio they are not.
     """
     met = [

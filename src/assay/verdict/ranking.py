@@ -1,4 +1,4 @@
-"""The ranking of a run: tiers by what is shown, and what keeps a case from having a place."""
+"""The ranking of a run: ranks by what is shown, and what keeps a case from having a place."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from assay.model.estimate import Compared, Estimate, Ranked
 from assay.model.finding import Finding
-from assay.stats import shown_faster, throughput, tiers
+from assay.stats import ranks, shown_faster, throughput
 from assay.verdict.effects import bounded, known, void_by, withheld, words_of
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, listed
 
 Pairs = Mapping[tuple[str, str], Between]
@@ -39,16 +39,17 @@ class _Group:
     def __init__(self, run: RunSeen, group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> None:
         self._run, self._group, self._findings = run, group, findings
         self._left_out = dict(self._without_a_figure())
-        rivals = [seen for seen in group if seen.case.id not in self._left_out]
-        rivals.sort(key=_rate, reverse=True)
+        candidates = [seen for seen in group if seen.case.id not in self._left_out]
+        candidates.sort(key=_rate, reverse=True)
         self._pairs: Pairs = {
-            (a.case.id, b.case.id): pair_of(run, findings, a, b) for a, b in itertools.combinations(rivals, 2)
+            (a.case.id, b.case.id): pair_of(run, findings, a, b)
+            for a, b in itertools.combinations(candidates, 2)
         }
-        self._left_out |= dict(self._without_a_rival(rivals))
-        placed = [seen.case.id for seen in rivals if seen.case.id not in self._left_out]
+        self._left_out |= dict(self._without_a_candidate(candidates))
+        placed = [seen.case.id for seen in candidates if seen.case.id not in self._left_out]
         decisive = {names: one.pair for names, one in self._pairs.items() if one.pair and self._enough(one)}
         self._shown = shown_faster(decisive)
-        self._places = tiers(placed, self._shown)
+        self._places = ranks(placed, self._shown)
 
     def rows(self) -> list[Ranked]:
         """Candidates first, placed before others, then by throughput."""
@@ -58,8 +59,8 @@ class _Group:
             (self._row(seen, best) for seen in self._group),
             key=lambda row: (
                 not candidate[row.case],
-                row.tier is None,
-                row.tier or 0,
+                row.rank is None,
+                row.rank or 0,
                 -row.throughput.value if row.throughput else 0.0,
             ),
         )
@@ -74,7 +75,7 @@ class _Group:
         relative = self._relative(seen, best)
         return Ranked(
             case=case,
-            tier=self._places.get(case),
+            rank=self._places.get(case),
             throughput=measured,
             relative_to_best=relative,
             reason="; ".join(part for part in (self._left_out.get(case, ""), _failures(seen)) if part),
@@ -106,10 +107,10 @@ class _Group:
         others = [seen.case.id for seen in self._group if seen.candidate and seen.case.id != case]
         return any(not against(self._findings, case, other).nothing_known for other in others)
 
-    def _without_a_rival(self, rivals: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
+    def _without_a_candidate(self, candidates: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
         """The cases that cannot be compared with any other, each with its reason."""
         least = least_blocks(self._run)
-        for seen in rivals:
+        for seen in candidates:
             found = {
                 (set(names) - {seen.case.id}).pop(): one
                 for names, one in self._pairs.items()

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assay.model.finding import Effect, Finding, Severity, Subject
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load
 from assay.verdict.pace import at_most
-from assay.verdict.seen import CaseSeen, RunSeen
 
 Thresholds = Mapping[str, float]
 """The thresholds of one rule by name, as they hold for this run."""

@@ -32,11 +32,11 @@ _BELOW_LIMIT = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One trial of the search. `held` is None where it says nothing: the server was not there, or the
+    """One trial of the search. `holds` is None where it says nothing: the server was not there, or the
     generator, or what is between the two, was `limited`."""
 
     rate_per_s: float
-    held: bool | None
+    holds: bool | None
     why: str
     died: bool = False
     limited: bool = False
@@ -97,10 +97,10 @@ def answers_of(run: Run) -> dict[str, SearchAnswer | None]:
     """The answer of every case that is a search, in a record of either kind; None where nothing is known."""
     if isinstance(run.header.design, SearchDesign):
         return {case.id: answer_of(run) for case in run.header.cases}
-    return {case.id: _told(case, run) for case in run.header.cases if case.search}
+    return {case.id: _answer(case, run) for case in run.header.cases if case.search}
 
 
-def _told(case: Case, run: Run) -> SearchAnswer | None:
+def _answer(case: Case, run: Run) -> SearchAnswer | None:
     try:
         return answer_in_study(case, run.trials, run.header.environment)
     except InputError:  # there is no range to search: its trials say so
@@ -116,7 +116,7 @@ def answer(bounds: Bounds, steps: Sequence[Step]) -> SearchAnswer:
         highest_per_s=bounds.highest_per_s,
         resolution=bounds.resolution,
         first_per_s=bounds.first_per_s,
-        answers=tuple((step.rate_per_s, step.held) for step in steps if step.held is not None),
+        answers=tuple((step.rate_per_s, step.holds) for step in steps if step.holds is not None),
         most_per_s=None if limit is None else max(limit * _BELOW_LIMIT, bounds.lowest_per_s),
     )
     return SearchAnswer(bounds=bounds, steps=tuple(steps), search=search, limited_per_s=limit)
@@ -128,13 +128,13 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
     if trial.measurement is None:
         reason = trial.failure.reason if trial.failure else "it was not measured"
         died = trial.failure is not None and trial.failure.stage == "load"
-        return Step(rate_per_s=rate, held=False if died else None, why=reason, died=died)
+        return Step(rate_per_s=rate, holds=False if died else None, why=reason, died=died)
     verdict = objective.judge(trial.plan, trial.measurement)
-    if not verdict.held:
+    if not verdict.holds:
         seen = see_trial(trial, trial.measurement, environment)
         if excuse := _not_the_server(seen):
-            return Step(rate_per_s=rate, held=None, why=f"{excuse} ({verdict.why})", limited=True)
-    return Step(rate_per_s=rate, held=verdict.held, why=verdict.why)
+            return Step(rate_per_s=rate, holds=None, why=f"{excuse} ({verdict.why})", limited=True)
+    return Step(rate_per_s=rate, holds=verdict.holds, why=verdict.why)
 
 
 def _not_the_server(load: Load) -> str:

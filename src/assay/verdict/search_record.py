@@ -42,4 +42,4 @@ def misses_of(objective: Objective, trials: Iterable[Trial]) -> tuple[Trial, ...
 
 
 def _missed(objective: Objective, trial: Trial) -> bool:
-    return trial.measurement is not None and not objective.judge(trial.plan, trial.measurement).held
+    return trial.measurement is not None and not objective.judge(trial.plan, trial.measurement).holds

@@ -12,9 +12,10 @@ import msgspec
 from assay.model.measurement import Histogram, Measurement, UnderWay
 from assay.model.plan import Closed, LoadPlan, StopAtCount
 from assay.model.run import Environment
-from assay.model.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
+from assay.model.trial import Arm, GeneratorSeen, HostSeen, Link, ServerSeen, Trial
 from assay.stats import quantiles, rate_per_s, recorded
 from assay.verdict.load import (
+    Access,
     Answers,
     Asked,
     Clocks,
@@ -25,7 +26,6 @@ from assay.verdict.load import (
     StreamWaits,
     Times,
     Waiting,
-    Way,
 )
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -72,7 +72,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
                 if times is not None
             ),
         ),
-        books=measurement.books,
+        requests=measurement.requests,
         connections=measurement.connections,
         waits=_stream_waits(measurement),
         goaways=_goaways(measurement),
@@ -84,11 +84,11 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
     )
 
 
-def see_way(plan: LoadPlan, measurement: Measurement) -> Way:
+def see_way(plan: LoadPlan, measurement: Measurement) -> Access:
     """How the server was addressed, and with which statuses it answered."""
     url, expected = urlsplit(plan.url), [request.expect for request in plan.requests]
     statuses = {status for one in expected if one is not None for status in one.status}
-    return Way(
+    return Access(
         tls=url.scheme == "https",
         host=url.hostname or "",
         server_name=plan.tls.server_name if plan.tls.asks_for_name else None,
@@ -110,9 +110,9 @@ def _waiting(under_way: UnderWay) -> Waiting:
     return Waiting(recorded(under_way.ages), under_way.quiet_ns)
 
 
-def _waiting_in_turns(lane: Lane) -> Waiting:
+def _waiting_in_turns(arm: Arm) -> Waiting:
     """Of a load in turns its own time counts: that of its last slices in which nothing was answered."""
-    slices = [one for one in lane.slices if one.phase == "measured"]
+    slices = [one for one in arm.slices if one.phase == "measured"]
     quiet = list(itertools.takewhile(lambda one: not one.completed, reversed(slices)))
     quiet_ns = sum(one.length_ns for one in quiet)
     waits = quiet[0].carried if quiet else 0
@@ -128,7 +128,7 @@ def _stream_waits(measurement: Measurement) -> StreamWaits | None:
 
 
 def _goaways(measurement: Measurement) -> int:
-    """Ends that the server announced and for which it had no complaint."""
+    """Ends that the server announced and for which it had no message."""
     two, three = measurement.http2, measurement.http3
     if two is not None:
         return two.going_away.get("NO_ERROR", 0)
@@ -138,7 +138,7 @@ def _goaways(measurement: Measurement) -> int:
 def see_trial(trial: Trial, measurement: Measurement, environment: Environment) -> Load:
     """The load of a trial that was measured."""
     load = see_load(trial.plan, measurement, _machine_of(trial, environment))
-    lane = trial.lane
+    arm = trial.arm
     return replace(
         load,
         server=trial.server,
@@ -146,10 +146,10 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         contract=trial.contract,
         warm_up=trial.warm_up,
         generators=trial.generators,
-        slices=len(lane.cycles) if lane else 1,
-        edges_ns=lane.edges_ns if lane else load.edges_ns,
-        waiting=_waiting_in_turns(lane) if lane else load.waiting,
-        settle_ns=lane.settle_ns if lane else None,
+        slices=len(arm.cycles) if arm else 1,
+        edges_ns=arm.edges_ns if arm else load.edges_ns,
+        waiting=_waiting_in_turns(arm) if arm else load.waiting,
+        washout_ns=arm.washout_ns if arm else None,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
 
@@ -166,19 +166,19 @@ def _machine_of(trial: Trial, environment: Environment) -> Machine:
 
 
 def see_delays(trials: Sequence[Trial], environment: Environment) -> dict[int, dict[int, float]]:
-    """How much of a core the client lacked in each cycle of its lanes, by block: of trials in which no server
+    """How much of a core the client lacked in each cycle of its arms, by block: of trials in which no server
     can have had a hand in that."""
     return {
-        trial.block: trial.lane.delays
+        trial.block: trial.arm.delays
         for trial in trials
-        if trial.lane and trial.measurement and _client_is_alone(trial, trial.lane, environment)
+        if trial.arm and trial.measurement and _client_is_alone(trial, trial.arm, environment)
     }
 
 
-def _client_is_alone(trial: Trial, lane: Lane, environment: Environment) -> bool:
+def _client_is_alone(trial: Trial, arm: Arm, environment: Environment) -> bool:
     """Whether each of the client's threads had a core on which nothing ran that works for a server: not the
     server, no service of it, and no link of ours."""
-    if lane.standing or trial.services or (trial.link and trial.link.distance):
+    if arm.external or trial.services or (trial.link and trial.link.distance):
         return False
     if trial.generators:
         return all(

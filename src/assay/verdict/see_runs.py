@@ -6,16 +6,16 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.claim import Claim
 from assay.model.run import Header, Run
 from assay.model.trial import AS_GIVEN, Trial
 from assay.verdict.budget import spent
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load, OfRun
 from assay.verdict.search import answers_of
 from assay.verdict.search_record import misses_of, objectives, results_of
 from assay.verdict.see import see_delays, see_trial
-from assay.verdict.seen import CaseSeen, RunSeen
 
 TAILS = ("_p90", "_p99")
 
@@ -36,9 +36,9 @@ def see_run(run: Run) -> RunSeen:
     kin = {case.id: case.control_of or case.id for case in run.header.cases}
     beside: dict[int, tuple[float, ...]] = {}
     resting: dict[int, float | None] = {}
-    for sitting in run.sittings:
-        beside |= _beside(sitting, kin)
-        resting |= _resting(sitting)
+    for block in run.blocks:
+        beside |= _beside(block, kin)
+        resting |= _resting(block)
     cases = []
     for case in run.header.cases:
         tried = tuple(trial for trial in run.trials if trial.case == case.id)
@@ -68,7 +68,7 @@ def see_run(run: Run) -> RunSeen:
             replace(load, of_run=replace(of_run, missed=True)) for load in _loads(beyond, run.header)
         )
         cases.append(replace(seen, loads=told, missed=missed))
-    return RunSeen(run.header, tuple(cases), run.damage, run.sittings, spent(run))
+    return RunSeen(run.header, tuple(cases), run.damage, run.blocks, spent(run))
 
 
 def _loads(trials: Iterable[Trial], header: Header) -> tuple[Load, ...]:
@@ -81,7 +81,7 @@ def _loads(trials: Iterable[Trial], header: Header) -> tuple[Load, ...]:
 
 
 def see_rates(run: Run) -> RunSeen:
-    """The cases with their trials and sittings, for those who compare them and look at no load."""
+    """The cases with their trials and blocks, for those who compare them and look at no load."""
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
     unlike, environment = run.header.design.unlike, run.header.environment
@@ -89,22 +89,22 @@ def see_rates(run: Run) -> RunSeen:
         CaseSeen(case, of_it := trials[case.id], (), unlike=unlike, delays=see_delays(of_it, environment))
         for case in cases
     )
-    return RunSeen(run.header, tuple(seen), sittings=run.sittings, spent=spent(run))
+    return RunSeen(run.header, tuple(seen), interleaved=run.blocks, spent=spent(run))
 
 
-def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:
+def _beside(block: Block, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:
     """By the number of each trial, for each of its cycles what the other servers did in it, each as a share
     of its own mean. A server's control does what it does, and tells nothing of the machine."""
-    lanes = {
-        trial.number: (kin.get(trial.case, trial.case), trial.lane.cycles)
-        for trial in sitting.trials
-        if trial.lane is not None and trial.measurement is not None
+    arms = {
+        trial.number: (kin.get(trial.case, trial.case), trial.arm.cycles)
+        for trial in block.trials
+        if trial.arm is not None and trial.measurement is not None
     }
     found: dict[int, tuple[float, ...]] = {}
-    for number, (server, own) in lanes.items():
+    for number, (server, own) in arms.items():
         others = [
             [rates[cycle] for cycle in own]
-            for other, rates in lanes.values()
+            for other, rates in arms.values()
             if own and other != server and own.keys() <= rates.keys()
         ]
         courses = [[rate / level for rate in each] for each in others if (level := sum(each) / len(each)) > 0]
@@ -113,14 +113,14 @@ def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, 
     return found
 
 
-def _resting(sitting: Sitting) -> dict[int, float | None]:
+def _resting(block: Block) -> dict[int, float | None]:
     """By the number of each trial, how many cores the other servers kept busy in its slices, as in those in
     which all of them could be looked at; None where there are none of these."""
     found: dict[int, float | None] = {}
-    for place, trial in enumerate(sitting.trials):
-        own = [seen for seen in sitting.turns if seen.lane == place]
+    for place, trial in enumerate(block.trials):
+        own = [seen for seen in block.turns if seen.arm == place]
         rested = [
-            (one.length_ns, [used for lane, used in enumerate(one.cpu_ns) if lane != place]) for one in own
+            (one.length_ns, [used for arm, used in enumerate(one.cpu_ns) if arm != place]) for one in own
         ]
         whole = [(length_ns, used) for length_ns, used in rested if None not in used]
         length_ns = sum(length for length, _ in whole)

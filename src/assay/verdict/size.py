@@ -4,7 +4,7 @@ A study may allow `more_blocks`, until its ratios are known to within `precision
 is settled once, behind its first blocks, by how much their log ratios deviate and by nothing else. A mean is
 independent of its deviation, so that an ordinary interval may be used at the end (Stein, Annals of
 Mathematical Statistics 16 (1945), 243-258); one that stopped where the ratios seem decided would have to
-allow for the looking, as a contest's does. Limit: the deviation of all blocks together is used, which the
+allow for the looking, as a comparison's does. Limit: the deviation of all blocks together is used, which the
 choice makes a little too small; docs/statistics.md shows what is left of the coverage.
 """
 
@@ -21,9 +21,9 @@ import msgspec
 from assay.model.run import Run
 from assay.stats.pairing import LEAST_BLOCKS, paired_logs
 from assay.stats.power import more_for_precision
+from assay.verdict.facts import CaseSeen
 from assay.verdict.search import answers_of
 from assay.verdict.see_runs import see_rates
-from assay.verdict.seen import CaseSeen
 
 
 class Added(NamedTuple):
@@ -77,8 +77,8 @@ def _ratios(run: Run, blocks: int) -> Iterator[tuple[CaseSeen, CaseSeen, list[fl
     """For each two candidates whose closed loops are compared, their log ratios in the first blocks."""
     first = tuple(trial for trial in run.trials if trial.block < blocks)
     for group in see_rates(msgspec.structs.replace(run, trials=first)).groups.values():
-        rivals = [one for one in group if one.candidate and one.answered and not one.case.later]
-        for a, b in combinations(rivals, 2):
+        candidates = [one for one in group if one.candidate and one.answered and not one.case.dependent]
+        for a, b in combinations(candidates, 2):
             logs = paired_logs(a.side(), b.side())
             if len(logs) >= LEAST_BLOCKS:
                 yield a, b, logs

@@ -1,4 +1,4 @@
-"""Planted flaws: real runs of real servers in which one thing is wrong, and clean ones."""
+"""Injected flaws: real runs of real servers in which one thing is wrong, and clean ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LONGEST_S = 120.0
 
 CONTRACT = """
 format = 1
-name = "planted"
+name = "injected"
 title = "A greeting"
 [[routes]]
 name = "hello"
@@ -68,11 +68,11 @@ stop_timeout_s = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planted:
+class Injected:
     """A flaw, and how a run gets it.
 
     `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
-    manifests say, `routes` what the contract has beside hello. `woven` servers take turns of 100 ms.
+    manifests say, `routes` what the contract has beside hello. `interleaved` servers take turns of 100 ms.
     `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs the study in a
     process of its own. `after` is what becomes of the run and of its folder. `least` is the severity that
     must be found at least. A flaw with `unless` is one that a busy machine hides: with one of those findings
@@ -91,7 +91,7 @@ class Planted:
     routes: str = ""
     workloads: str = '[[workloads]]\nname = "w"\nroutes = ["hello"]'
     more: str = ""
-    woven: bool = False
+    interleaved: bool = False
     disturb: Callable[[int], AbstractContextManager[None]] | None = None
     apart: bool = False
     descriptors: int | None = None
@@ -107,9 +107,9 @@ class Planted:
         return f"{self.code} {self.again}".rstrip()
 
 
-def write(plant: Planted, folder: Path) -> None:
+def write(plant: Injected, folder: Path) -> None:
     """The study's files below `folder`."""
-    home = folder / "servers" / "planted"
+    home = folder / "servers" / "injected"
     for name, flaw in plant.servers.items():
         (home / name).mkdir(parents=True)
         for program in PROGRAMS:
@@ -125,12 +125,12 @@ def write(plant: Planted, folder: Path) -> None:
             )
         )
     (home / "contract.toml").write_text(CONTRACT + plant.routes)
-    servers = "\n".join(f'[[servers]]\nserver = "planted/{name}"' for name in plant.servers)
+    servers = "\n".join(f'[[servers]]\nserver = "injected/{name}"' for name in plant.servers)
     control = "" if plant.control else "control_blocks = 0"
-    turns = "slice_ms = 100" if plant.woven else "woven = false"
+    turns = "slice_ms = 100" if plant.interleaved else "interleaved = false"
     (folder / "studies").mkdir()
-    (folder / "studies" / "planted.toml").write_text(
-        f'format = 1\nname = "planted"\ntitle = "{plant.code}"\nquestion = "?"\n'
+    (folder / "studies" / "injected.toml").write_text(
+        f'format = 1\nname = "injected"\ntitle = "{plant.code}"\nquestion = "?"\n'
         f"{servers}\n{plant.workloads}\n"
         f"[profiles.fair]\nblocks = {plant.blocks}\n{control}\n{turns}\n"
         f"[[profiles.fair.loads]]\n{plant.load}\n{plant.more}\n"
@@ -149,10 +149,10 @@ def settings_of(folder: Path) -> Settings:
     )
 
 
-def resolved(plant: Planted, folder: Path) -> ResolvedRun:
+def resolved(plant: Injected, folder: Path) -> ResolvedRun:
     """The study, with a seed that suits the plant."""
     settings = settings_of(folder)
-    study = load_study("planted", settings)
+    study = load_study("injected", settings)
     for seed in range(1000):
         made = resolve(study, settings, Choices(seed=seed, control=plant.control), split=plant.split())
         if plant.seed is None or plant.seed(made):
@@ -160,8 +160,8 @@ def resolved(plant: Planted, folder: Path) -> ResolvedRun:
     raise LookupError(f"no seed suits {plant.code}")
 
 
-def run(plant: Planted, folder: Path) -> Judgement:
-    """Run the planted study, and judge it. EnvironmentLacks for one at a distance, where none can be had."""
+def run(plant: Injected, folder: Path) -> Judgement:
+    """Run the injected study, and judge it. EnvironmentLacks for one at a distance, where none can be had."""
     from planting.far import AT_A_DISTANCE
 
     if plant in AT_A_DISTANCE and (lacks := lacking()):
@@ -175,14 +175,14 @@ def run(plant: Planted, folder: Path) -> Judgement:
     return judge(plant.after(finished, folder) if plant.after else finished, 0)
 
 
-def run_here(plant: Planted, folder: Path) -> Run:
+def run_here(plant: Injected, folder: Path) -> Run:
     """In this process."""
     settings, study = settings_of(folder), resolved(plant, folder)
     with runner.machine_lock(settings):
-        return runner.begin(study, settings, command=["planted"])
+        return runner.begin(study, settings, command=["injected"])
 
 
-def _apart(plant: Planted, folder: Path) -> Run:
+def _apart(plant: Injected, folder: Path) -> Run:
     """In a process of its own, which may be stopped, or given few descriptors."""
     from planting import plants
 
@@ -270,14 +270,14 @@ def stopped(
 def first_before_again(study: ResolvedRun) -> bool:
     """Whether in every block the control follows the case that it repeats."""
     order = [slot.case for slot in slots_of(begun(study).header)]
-    own = [case for case in order if case.startswith("planted/one")]
-    return own == ["planted/one", "planted/one+again"] * study.blocks
+    own = [case for case in order if case.startswith("injected/one")]
+    return own == ["injected/one", "injected/one+again"] * study.blocks
 
 
 RANK: dict[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
 
 
-def outcome(plant: Planted, judgement: Judgement) -> str:
+def outcome(plant: Injected, judgement: Judgement) -> str:
     """The severity it was caught with; "missed", or "hidden" where a busy machine hides this flaw."""
     found = [one.severity for one in judgement.findings if one.code == plant.code]
     gravest = max(found, key=lambda severity: RANK[severity], default=None)
@@ -293,10 +293,10 @@ def table(caught: Mapping[str, str], clean: Callable[[str], str]) -> str:
 
     flaws = {plant.code: plant.flaw for plant in plants.ALL} | plants.ON_A_CLUSTER
     caught = {**plants.CAUGHT_ON_A_CLUSTER, **caught}
-    lines = ["| rule | planted flaw | caught | clean |", "| --- | --- | --- | --- |"]
+    lines = ["| rule | injected flaw | caught | clean |", "| --- | --- | --- | --- |"]
     for code, rule in RULES.items():
         star = " *" if code in plants.NOISE else ""
-        flaw = flaws.get(code, f"cannot be planted: {plants.IMPOSSIBLE.get(code, '')}")
+        flaw = flaws.get(code, f"cannot be injected: {plants.IMPOSSIBLE.get(code, '')}")
         lines.append(f"| {code}{star} {rule.title} | {flaw} | {caught.get(code, '')} | {clean(code)} |")
         for plant in plants.EVERY:
             if plant.again and plant.code == code:

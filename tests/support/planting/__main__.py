@@ -1,4 +1,4 @@
-"""Run one planted study in this process: python -m planting NUMBER BLOCKS FOLDER."""
+"""Run one injected study in this process: python -m planting NUMBER BLOCKS FOLDER."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Planted flaws of servers at a distance, beside those of `plants`."""
+"""Injected flaws of servers at a distance, beside those of `plants`."""
 
 from __future__ import annotations
 
 import functools
 
-from planting import Planted, links_of, stopped
+from planting import Injected, links_of, stopped
 
-AT_A_DISTANCE: tuple[Planted, ...] = (
-    Planted(
+AT_A_DISTANCE: tuple[Injected, ...] = (
+    Injected(
         code="G6",
         again="on a link with a delay",
         flaw="the program that carries its packets is stopped for 30 ms now and then",

@@ -1,8 +1,8 @@
-"""Planted flaws of connections that carry streams, beside those of `plants`."""
+"""Injected flaws of connections that carry streams, beside those of `plants`."""
 
 from __future__ import annotations
 
-from planting import Planted
+from planting import Injected
 from planting.shapes import STREAMS
 
 KILOBYTE = "x" * 1000
@@ -16,15 +16,15 @@ body = "{KILOBYTE}"
 body = {{ min_bytes = 1 }}
 """
 
-OF_STREAMS: tuple[Planted, ...] = (
-    Planted(
+OF_STREAMS: tuple[Injected, ...] = (
+    Injected(
         code="G13",
         again="over HTTP/3",
         flaw="a server of HTTP/3 that allows two streams at once, asked for ten",
         servers={"one": "over HTTP/3: allows two streams"},
         load='connections = 2\nhttp = "3"\nstreams = 10\nmeasure_s = 1.0',
     ),
-    Planted(
+    Injected(
         code="G13",
         again="by windows",
         flaw="a server that takes 100 bytes of a body at a time",
@@ -33,7 +33,7 @@ OF_STREAMS: tuple[Planted, ...] = (
         workloads='[[workloads]]\nname = "w"\nroutes = ["upload"]',
         load=STREAMS,
     ),
-    Planted(
+    Injected(
         code="G8",
         again="over HTTP/2",
         flaw="a server that turns clients away, of four streams each",
@@ -41,7 +41,7 @@ OF_STREAMS: tuple[Planted, ...] = (
         load='connections = 32\nhttp = "2"\nstreams = 4\nmeasure_s = 1.0',
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="M1",
         again="over HTTP/2",
         flaw="one stream in ten hangs until its time-out",
@@ -49,7 +49,7 @@ OF_STREAMS: tuple[Planted, ...] = (
         load='connections = 2\nhttp = "2"\nstreams = 4\nmeasure_s = 3.0\ntimeout_s = 0.4',
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="W3",
         again="over HTTP/2",
         flaw="30 bytes of content more",
@@ -58,7 +58,7 @@ OF_STREAMS: tuple[Planted, ...] = (
         load=STREAMS,
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="W5",
         again="over HTTP/2",
         flaw="connections ended at their fifth request, with others under way",
@@ -67,4 +67,4 @@ OF_STREAMS: tuple[Planted, ...] = (
         least="withheld",
     ),
 )
-"""Flaws of rules that look otherwise at streams than at connections: planted there once more."""
+"""Flaws of rules that look otherwise at streams than at connections: injected there once more."""

@@ -1,4 +1,4 @@
-"""docs/planted-flaws.md: what is kept there of earlier looks, what a new one adds, and the page of both."""
+"""docs/injected-flaws.md: what is kept there of earlier looks, what a new one adds, and the page of both."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 from assay.verdict import RULES
 from planting import plants, table
 
-_HEAD = """# Planted flaws
+_HEAD = """# Injected flaws
 
-Written by `benches/planted.py`. Each row is a real run (processes, sockets, a load) with just
+Written by `benches/injected.py`. Each row is a real run (processes, sockets, a load) with just
 that flaw. `clean` are runs of two equal servers without one, every second in turns: in so many of
 them the rule said nothing above a note. Rules about noise (*) judge the machine: on a busy one
-they speak in clean runs too, and are right. Flaws of several machines (G9 to G12) are planted by
+they speak in clean runs too, and are right. Flaws of several machines (G9 to G12) are injected by
 `tests/e2e/test_cluster*.py`, on a cluster of network namespaces.
 
 """
-_TABLE = "| rule | planted flaw |"
+_TABLE = "| rule | injected flaw |"
 _BOUNDS = """
 ## Bounds hold the truth
 

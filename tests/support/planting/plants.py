@@ -1,4 +1,4 @@
-"""One planted flaw for each rule that can be planted in a run of ours, and why the others cannot."""
+"""One injected flaw for each rule that can be injected in a run of ours, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from dataclasses import replace
 
 from assay.servers.cores import CoreSplit
-from planting import Planted, first_before_again, flipped, hog, relabelled, stopped
+from planting import Injected, first_before_again, flipped, hog, relabelled, stopped
 from planting.far import AT_A_DISTANCE
 from planting.of_streams import OF_STREAMS
 from planting.shapes import IN_TURNS, SHORT, STREAMS, TWO
@@ -17,13 +17,13 @@ def _one_core() -> CoreSplit:
 
 
 def _allow(code: str, name: str, value: float) -> str:
-    reason = "a planted flaw, made visible in a second on any machine"
+    reason = "a injected flaw, made visible in a second on any machine"
     return f'[rules.{code}]\nthresholds = {{ {name} = {value} }}\nreason = "{reason}"'
 
 
-ALL: tuple[Planted, ...] = (
-    Planted(code="G1", flaw="another program on the generator's core", disturb=hog, least="withheld"),
-    Planted(
+ALL: tuple[Injected, ...] = (
+    Injected(code="G1", flaw="another program on the generator's core", disturb=hog, least="withheld"),
+    Injected(
         code="G2",
         flaw="the generator is stopped for 0.4 s",
         apart=True,
@@ -31,20 +31,20 @@ ALL: tuple[Planted, ...] = (
         load="connections = 4\nmeasure_s = 3.0",
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="G3",
         flaw="2,000/s on two connections to a server that takes 20 ms",
         servers={"one": "waits"},
         load="connections = 2\nrate_per_s = 2000.0\nmeasure_s = 1.0",
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="G4",
         flaw="90/s on two connections to a server that takes 20 ms",
         servers={"one": "waits"},
         load="connections = 2\nrate_per_s = 90.0\nmeasure_s = 1.5",
     ),
-    Planted(
+    Injected(
         code="G5",
         flaw="the null server is no faster",
         servers=TWO,
@@ -52,7 +52,7 @@ ALL: tuple[Planted, ...] = (
         load="connections = 4\nmeasure_s = 2.0",
         more=_allow("G5", "flagged", 0.3),
     ),
-    Planted(
+    Injected(
         code="G6",
         flaw="answers of 16 MB",
         servers={"one": "sends 16 MB"},
@@ -61,7 +61,7 @@ ALL: tuple[Planted, ...] = (
         more=_allow("G6", "link", 0.05),
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="G7",
         flaw="three servers that wait alike, and a client without time",
         servers={"one": "waits", "two": "waits", "three": "waits"},
@@ -70,50 +70,50 @@ ALL: tuple[Planted, ...] = (
         more=_allow("G7", "within", 0.5),
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="G8",
         flaw="a server that turns clients away",
         servers={"one": "serves four clients"},
         load="connections = 32\nmeasure_s = 1.0",
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="G13",
         flaw="a server that allows two streams at once, asked for ten",
         servers={"one": "over HTTP/2: allows two streams"},
         load='connections = 2\nhttp = "2"\nstreams = 10\nmeasure_s = 1.0',
     ),
-    Planted(
+    Injected(
         code="M1",
         flaw="every tenth request hangs until its time-out",
         servers={"one": "some requests hang"},
         load="connections = 8\nmeasure_s = 3.0\ntimeout_s = 0.4",
         least="withheld",
     ),
-    Planted(
+    Injected(
         code="M2",
         flaw="one request in 300 takes a second",
         servers={"one": "one in 300 takes a second"},
         load="connections = 1\nmeasure_s = 6.0",
     ),
-    Planted(
+    Injected(
         code="M4",
         flaw="arrivals wait for eight connections",
         servers={"one": "waits"},
         load="connections = 8\nrate_per_s = 800.0\nmeasure_s = 4.0",
     ),
-    Planted(
+    Injected(
         code="M5",
         flaw="a claim about a tail of a closed loop",
         servers=TWO,
         more=(
             '[[claims]]\nid = "a"\nstatement = "one has the shorter tail"\n'
-            'comparisons = [{ metric = "service_time_p99", a = "planted/one", b = "planted/two", '
+            'comparisons = [{ metric = "service_time_p99", a = "injected/one", b = "injected/two", '
             'relation = "less" }]'
         ),
         load=SHORT,
     ),
-    Planted(
+    Injected(
         code="M6",
         flaw="the generator is stopped for a quarter of a second now and then",
         apart=True,
@@ -121,27 +121,27 @@ ALL: tuple[Planted, ...] = (
         load="connections = 800\nrate_per_s = 400.0\nmeasure_s = 6.0",
         unless=("G4",),
     ),
-    Planted(
+    Injected(
         code="M7",
         flaw="a server that waits for 20 ms",
         servers={"one": "waits"},
         load="connections = 4\nmeasure_s = 1.0",
         unless=("H2",),
     ),
-    Planted(
+    Injected(
         code="W1",
         flaw="answers that claim success and are wrong",
         servers={"one": "lies under load"},
         least="withheld",
     ),  # fmt: skip
-    Planted(code="W2", flaw="one answer in 30 is 503", servers={"one": "one in 30 fails"}, least="withheld"),
-    Planted(
+    Injected(code="W2", flaw="one answer in 30 is 503", servers={"one": "one in 30 fails"}, least="withheld"),
+    Injected(
         code="W3",
         flaw="300 bytes of headers more",
         servers={"one": "right", "two": "large headers"},
         load=SHORT,
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="W4",
         flaw="a server that remembers its last answer",
         servers={"one": "remembers its last answer"},
@@ -152,58 +152,58 @@ ALL: tuple[Planted, ...] = (
         blocks=3,
         load="connections = 1\nmeasure_s = 0.6",
     ),
-    Planted(
+    Injected(
         code="W5",
         flaw="connections closed after five answers",
         servers={"one": "closes after five"},
         least="withheld",
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="W6",
         flaw="a pool of 3 against one of 50",
         servers=TWO,
         facts={"one": "pool = 3", "two": "pool = 50"},
         load=SHORT,
     ),  # fmt: skip
-    Planted(code="W7", flaw="debugging switched on", facts={"one": "debug = true"}, load=SHORT),
-    Planted(
+    Injected(code="W7", flaw="debugging switched on", facts={"one": "debug = true"}, load=SHORT),
+    Injected(
         code="W8",
         flaw="a server that stops answering in the middle of a load",
         least="withheld",
         servers={"one": "stops answering in mid-load"},
         load="connections = 4\nmeasure_s = 2.5\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="W9",
         flaw="connections ended (GOAWAY) with others under way",
         servers={"one": "over HTTP/2: ends connections after five"},
         load=STREAMS,
         least="note",
     ),
-    Planted(
+    Injected(
         code="S1",
         flaw="fifty requests",
         servers={"one": "waits"},
         load="connections = 1\nmeasure_s = 1.0",
         least="note",
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="S2",
         flaw="a server that tires from turn to turn, beside two that do not",
         servers={"one": "works", "two": "tires", "three": "works"},
         blocks=5,
-        woven=True,
+        interleaved=True,
         load="connections = 4\nmeasure_s = 0.8\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
         unless=("G1", "H2"),
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="S3",
         flaw="every other start is slow",
         servers={"one": "every other start is slow"},
         blocks=3,
         load=SHORT,
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="S4",
         flaw="the first start is fast",
         servers={"one": "the first start is fast"},
@@ -211,8 +211,8 @@ ALL: tuple[Planted, ...] = (
         load=SHORT,
         least="note",
     ),  # fmt: skip
-    Planted(code="S5", flaw="two trials", blocks=2, load=SHORT),
-    Planted(
+    Injected(code="S5", flaw="two trials", blocks=2, load=SHORT),
+    Injected(
         code="S6",
         flaw="trials that scatter",
         servers={"one": "every other start is slow"},
@@ -220,8 +220,8 @@ ALL: tuple[Planted, ...] = (
         load=SHORT,
         least="note",
     ),  # fmt: skip
-    Planted(code="S7", flaw="half a second", load=SHORT),
-    Planted(
+    Injected(code="S7", flaw="half a second", load=SHORT),
+    Injected(
         code="D1",
         flaw="every second start is slow, and those are the control's",
         servers={"one": "every other start is slow", "two": "waits"},
@@ -230,7 +230,7 @@ ALL: tuple[Planted, ...] = (
         seed=first_before_again,
         load="connections = 2\nmeasure_s = 0.6",
     ),
-    Planted(
+    Injected(
         code="D2",
         flaw="real trials, put down as if one server had run after the other",
         servers=TWO,
@@ -238,7 +238,7 @@ ALL: tuple[Planted, ...] = (
         after=relabelled,
         load=SHORT,
     ),  # fmt: skip
-    Planted(
+    Injected(
         code="D4",
         flaw="a reference that waits for 20 ms",
         servers={"one": "right", "two": "waits"},
@@ -247,41 +247,41 @@ ALL: tuple[Planted, ...] = (
         load=SHORT,
         least="note",
     ),  # fmt: skip
-    Planted(code="D5", flaw="a bit of the record turned over", blocks=2, after=flipped, load=SHORT),
-    Planted(
+    Injected(code="D5", flaw="a bit of the record turned over", blocks=2, after=flipped, load=SHORT),
+    Injected(
         code="T1",
         flaw="a server that computes while it rests",
         servers={"one": "works", "two": "computes while it rests"},
         **IN_TURNS,
     ),
-    Planted(
+    Injected(
         code="T2",
         flaw="a server that is slow for 30 ms after a pause",
         servers={"one": "works", "two": "slow after a pause"},
         **IN_TURNS,
     ),
-    Planted(
+    Injected(
         code="T3",
         flaw="a server that closes connections which rest",
         servers={"one": "works", "two": "closes resting connections"},
         **IN_TURNS,
     ),
-    Planted(
+    Injected(
         code="T4",
-        flaw="a server that dies in its second sitting",
-        servers={"one": "works", "two": "dies in its second sitting"},
+        flaw="a server that dies in its second block",
+        servers={"one": "works", "two": "dies in its second block"},
         blocks=2,
         **IN_TURNS,
     ),
-    Planted(
+    Injected(
         code="T5",
         flaw="a server that may take 900 GB",
         servers={"one": "right", "two": "right -Xmx900g"},
-        woven=True,
+        interleaved=True,
         load=SHORT,
         least="note",
     ),
-    Planted(
+    Injected(
         code="T6",
         flaw="a server that works on for 90 ms after its turn",
         servers={"one": "works", "two": "works on after its turn"},
@@ -289,9 +289,9 @@ ALL: tuple[Planted, ...] = (
         **IN_TURNS | {"load": "connections = 4\nmeasure_s = 1.6\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3"},
         unless=("G1", "H2"),
     ),
-    Planted(code="H1", flaw="client and server on one core", split=_one_core),
-    Planted(code="H2", flaw="another program keeps a core busy", disturb=hog),
-    Planted(
+    Injected(code="H1", flaw="client and server on one core", split=_one_core),
+    Injected(code="H2", flaw="another program keeps a core busy", disturb=hog),
+    Injected(
         code="H3",
         flaw="590 descriptors for 500 connections",
         apart=True,
@@ -314,14 +314,14 @@ ON_A_CLUSTER = {
 CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G12": "refused"}
 
 IMPOSSIBLE = {
-    "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
+    "M3": "our own engine keeps one accounting and refuses to end with two; other tools' reports do this",
 }
 """Rules that no run on this machine can be given a flaw for, and why."""
 
 NOISE = frozenset({"G1", "G2", "M1", "M2", "M4", "M6", "M7", "S2", "S3", "S4", "S6", "D1", "H2"})
-"""Rules that a busy machine makes speak in a run without a planted flaw; their silence needs a quiet one."""
+"""Rules that a busy machine makes speak in a run without a injected flaw; their silence needs a quiet one."""
 
-CLEAN = Planted(
+CLEAN = Injected(
     code="clean",
     flaw="none",
     servers={"one": "works", "two": "works"},
@@ -335,5 +335,5 @@ CLEAN = Planted(
 )
 """Two equal servers, at a load that each of them saturates a core with. Only its shortness is forgiven."""
 
-CLEAN_IN_TURNS = replace(CLEAN, woven=True)
+CLEAN_IN_TURNS = replace(CLEAN, interleaved=True)
 """The same two, in turns."""

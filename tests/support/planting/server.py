@@ -93,7 +93,7 @@ class Server:
                 self.cold_until_s = now + 0.03
             if now < self.cold_until_s:
                 time.sleep(0.003)
-        if FLAW == "dies in its second sitting" and STARTS and age_s > 1.2:
+        if FLAW == "dies in its second block" and STARTS and age_s > 1.2:
             os._exit(3)
 
     def compute_while_idle(self) -> None:

@@ -27,10 +27,10 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, Vec<u8>) {
         };
         client.open(key, &request, &mut out);
     }
-    let mut told = Told::default();
+    let mut events = Events::default();
     for input in pieces {
-        if let Err(fault) = client.receive(input, &mut out, &mut told) {
-            told.words.push(fault.to_string());
+        if let Err(fault) = client.receive(input, &mut out, &mut events) {
+            events.words.push(fault.to_string());
             break;
         }
         assert!(
@@ -38,16 +38,16 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, Vec<u8>) {
             "a small input makes it write without end"
         );
     }
-    (told.words, out)
+    (events.words, out)
 }
 
 #[derive(Default)]
-struct Told {
+struct Events {
     words: Vec<String>,
     bodies: [usize; 5],
 }
 
-impl Listener for Told {
+impl Listener for Events {
     fn answer(&mut self, key: u32, answer: Answer<'_>) {
         self.words
             .push(format!("{key}: answered {}", answer.status));

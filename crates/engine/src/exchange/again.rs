@@ -50,7 +50,7 @@ impl Exchange {
     pub(crate) fn send_again(&mut self, now_ns: u64, desk: &Desk) {
         self.begin_again(now_ns);
         self.resent += 1;
-        desk.ledger.totals.resent.add(u64::from(self.taken));
+        desk.recorder.totals.resent.add(u64::from(self.taken));
     }
 
     /// Whether a peer that keeps saying that it did nothing for the request has had it often enough, or
@@ -114,7 +114,7 @@ impl Exchange {
                 Some(Verdict::Right)
             }
             Next::Refused(failure, example) => {
-                desk.ledger.note_example(failure, || example);
+                desk.recorder.note_example(failure, || example);
                 Some(Verdict::Wrong(failure))
             }
         }

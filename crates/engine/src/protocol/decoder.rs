@@ -52,7 +52,7 @@ pub struct Decoder {
     /// Bytes of interim answers before the final one.
     interim_bytes: usize,
     /// The beginning of a head, where it came in pieces.
-    held: Vec<u8>,
+    pending: Vec<u8>,
     /// How much was held when it was last parsed.
     parsed_bytes: usize,
 }
@@ -71,7 +71,7 @@ impl Decoder {
             state: State::First,
             keep_alive: true,
             interim_bytes: 0,
-            held: Vec::new(),
+            pending: Vec::new(),
             parsed_bytes: 0,
         }
     }
@@ -80,14 +80,14 @@ impl Decoder {
     pub fn reset(&mut self) {
         self.state = State::First;
         self.interim_bytes = 0;
-        self.held.clear();
+        self.pending.clear();
     }
 
     /// Whether part of an answer has been seen and its end has not.
     #[must_use]
     pub fn is_inside_answer(&self) -> bool {
         let is_waiting = matches!(self.state, State::First | State::Between);
-        !is_waiting || !self.held.is_empty() || self.interim_bytes > 0
+        !is_waiting || !self.pending.is_empty() || self.interim_bytes > 0
     }
 
     /// The next event, taking its bytes off the front of `input`; None once more are needed
@@ -133,7 +133,7 @@ impl Decoder {
             State::Chunked(chunks) if chunks.is_complete() => Ok(Some(self.end(false))),
             State::First | State::Between if !self.is_inside_answer() => Ok(None),
             // What was wrong with it may not have been looked for yet.
-            State::First | State::Between => match Heads::new().parse(&self.held) {
+            State::First | State::Between => match Heads::new().parse(&self.pending) {
                 Err(fault) => Err(fault),
                 Ok(_) => Err(Fault::ClosedInHead),
             },
@@ -155,7 +155,7 @@ impl Decoder {
         answers_head: bool,
     ) -> Result<Option<Event<'a>>, Fault> {
         loop {
-            let remembered = match self.held.is_empty() {
+            let remembered = match self.pending.is_empty() {
                 true => heads.recall(input),
                 false => None,
             };
@@ -165,9 +165,9 @@ impl Decoder {
                     (head, length)
                 }
                 None => match self.new_head(input, heads)? {
-                    Found::Head(head, length) => (head, length),
-                    Found::Stray(bytes) => return Ok(Some(Event::Stray(bytes))),
-                    Found::More => return Ok(None),
+                    Parsed::Head(head, length) => (head, length),
+                    Parsed::Stray(bytes) => return Ok(Some(Event::Stray(bytes))),
+                    Parsed::More => return Ok(None),
                 },
             };
             if head.status >= 200 {
@@ -184,55 +184,55 @@ impl Decoder {
 
     /// A head that is not the one before, or comes in pieces; or bytes that begin none.
     #[cold]
-    fn new_head(&mut self, input: &mut &[u8], heads: &mut Heads) -> Result<Found, Fault> {
+    fn new_head(&mut self, input: &mut &[u8], heads: &mut Heads) -> Result<Parsed, Fault> {
         if self.interim_bytes == 0 {
             let stray = match self.state {
                 State::Between => self.pass_over(input),
-                _ if self.held.is_empty() => pass_over_line_ends(input),
+                _ if self.pending.is_empty() => pass_over_line_ends(input),
                 _ => 0,
             };
             if stray > 0 {
-                return Ok(Found::Stray(stray));
+                return Ok(Parsed::Stray(stray));
             }
             if input.is_empty() {
-                return Ok(Found::More);
+                return Ok(Parsed::More);
             }
         }
-        let found = if self.held.is_empty() {
+        let found = if self.pending.is_empty() {
             let found = heads.parse(input)?;
             match found {
                 Some((_, length)) => *input = &input[length..],
-                None => self.held.extend_from_slice(std::mem::take(input)),
+                None => self.pending.extend_from_slice(std::mem::take(input)),
             }
-            self.parsed_bytes = self.held.len();
+            self.parsed_bytes = self.pending.len();
             found
         } else {
             self.complete_held(input, heads)?
         };
-        Ok(found.map_or(Found::More, |(head, length)| Found::Head(head, length)))
+        Ok(found.map_or(Parsed::More, |(head, length)| Parsed::Head(head, length)))
     }
 
     /// Takes bytes off the input up to the next that may begin an answer, and holds the beginning
     /// of one that is not all there. How many it took that begin none.
     fn pass_over(&mut self, input: &mut &[u8]) -> usize {
         let mut stray = 0;
-        while self.held.len() < BEGINNING.len() {
-            if self.held.is_empty() && input.starts_with(BEGINNING) {
+        while self.pending.len() < BEGINNING.len() {
+            if self.pending.is_empty() && input.starts_with(BEGINNING) {
                 break;
             }
             let Some((&byte, rest)) = input.split_first() else {
                 break;
             };
-            if byte == BEGINNING[self.held.len()] {
-                self.held.push(byte);
+            if byte == BEGINNING[self.pending.len()] {
+                self.pending.push(byte);
                 *input = rest;
-            } else if self.held.is_empty() {
+            } else if self.pending.is_empty() {
                 stray += 1;
                 *input = rest;
             } else {
                 // None of what is held can begin an answer: its first letter is in it once only.
-                stray += self.held.len();
-                self.held.clear();
+                stray += self.pending.len();
+                self.pending.clear();
             }
         }
         stray
@@ -248,21 +248,22 @@ impl Decoder {
         heads: &mut Heads,
     ) -> Result<Option<(Head, usize)>, Fault> {
         while let Some((&byte, rest)) = input.split_first() {
-            self.held.push(byte);
+            self.pending.push(byte);
             *input = rest;
-            let is_end =
-                byte == b'\n' && (self.held.ends_with(b"\n\n") || self.held.ends_with(b"\n\r\n"));
+            let is_end = byte == b'\n'
+                && (self.pending.ends_with(b"\n\n") || self.pending.ends_with(b"\n\r\n"));
             let is_check_due = rest.is_empty()
-                && (self.held.len() <= KEPT_BYTES || self.held.len() >= 2 * self.parsed_bytes);
+                && (self.pending.len() <= KEPT_BYTES
+                    || self.pending.len() >= 2 * self.parsed_bytes);
             if is_end || is_check_due {
-                self.parsed_bytes = self.held.len();
-                if let Some(found) = heads.read(&self.held)? {
-                    self.held.clear();
-                    self.held.shrink_to(KEPT_BYTES);
+                self.parsed_bytes = self.pending.len();
+                if let Some(found) = heads.read(&self.pending)? {
+                    self.pending.clear();
+                    self.pending.shrink_to(KEPT_BYTES);
                     return Ok(Some(found));
                 }
             }
-            if self.held.len() > MAX_HEAD_BYTES {
+            if self.pending.len() > MAX_HEAD_BYTES {
                 return Err(Fault::HeadTooLarge);
             }
         }
@@ -307,7 +308,7 @@ fn pass_over_line_ends(input: &mut &[u8]) -> usize {
 }
 
 /// What [`Decoder::new_head`] found.
-enum Found {
+enum Parsed {
     /// A head and its length.
     Head(Head, usize),
     /// So many bytes that begin none.

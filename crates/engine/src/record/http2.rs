@@ -29,7 +29,7 @@ pub struct Http2 {
 }
 
 impl Http2 {
-    /// Adds what one ledger has.
+    /// Adds what one recorder has.
     pub(crate) fn add(&mut self, counts: &StreamCounts, notes: &StreamNotes) {
         self.stream_waits += counts.waits.get();
         self.stream_wait_ns += counts.wait_ns.get();

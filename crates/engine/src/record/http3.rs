@@ -1,4 +1,4 @@
-//! What of a ledger and of a measurement is HTTP/3's alone: how its streams, and QUIC below them, fared beside their answers.
+//! What of a recorder and of a measurement is HTTP/3's alone: how its streams, and QUIC below them, fared beside their answers.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub struct Http3 {
 }
 
 impl Http3 {
-    /// Adds what one ledger has.
+    /// Adds what one recorder has.
     pub(crate) fn add(&mut self, counts: &StreamCounts, quic: &Http3Counts, notes: &StreamNotes) {
         self.handshakes += quic.handshakes.get();
         self.stream_limit_waits += counts.waits.get();

@@ -1,4 +1,4 @@
-//! What live views see of the slices of a lane.
+//! What live views see of the slices of an arm.
 //!
 //! A worker writes its parts of slices under a lock, which a view must not keep from it for as long as a long run has
 //! slices: each view takes what is new since the one before, and no more at once than a bounded number.
@@ -6,17 +6,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::ledger::{Ledger, Part};
+use super::interleaved::{Slice, slice};
 use super::measurement::Phase;
+use super::recorder::{Part, Recorder};
 use super::summary::SNAPSHOT_WINDOWS;
-use super::woven::{Slice, slice};
 use crate::control::NEVER;
 use crate::course::Turn;
 
 /// A worker's lock is held for as long as it takes to copy so many parts.
 const PARTS_AT_ONCE: usize = 1_024;
 
-/// The slices of a lane that all its workers have ended, as far as views have taken them.
+/// The slices of an arm that all its workers have ended, as far as views have taken them.
 #[derive(Debug)]
 pub(crate) struct LiveSlices {
     /// Of each worker, how many parts were taken, and those of slices that others have not ended.
@@ -41,12 +41,16 @@ impl LiveSlices {
     }
 
     /// Takes what the workers have put down since the last time. `turn` knows the turns by their numbers.
-    pub(crate) fn take_new(&mut self, ledgers: &[Arc<Ledger>], turn: impl Fn(u64) -> Option<Turn>) {
-        for ((taken, waiting), ledger) in self.workers.iter_mut().zip(ledgers) {
+    pub(crate) fn take_new(
+        &mut self,
+        recorders: &[Arc<Recorder>],
+        turn: impl Fn(u64) -> Option<Turn>,
+    ) {
+        for ((taken, waiting), recorder) in self.workers.iter_mut().zip(recorders) {
             let mut are_left = true;
             while are_left {
                 waiting.reserve(PARTS_AT_ONCE);
-                let notes = ledger.notes();
+                let notes = recorder.notes();
                 let parts = notes.parts.iter().skip(*taken).take(PARTS_AT_ONCE);
                 let before = waiting.len();
                 waiting.extend(parts);
@@ -104,19 +108,19 @@ impl LiveSlices {
 
 #[cfg(test)]
 mod tests {
-    use super::super::woven::slices;
+    use super::super::interleaved::slices;
     use super::*;
 
     const WORKERS: usize = 3;
     const SLICE_NS: u64 = 100;
 
-    /// Turns of one lane, of which those from `measured` on are measured.
+    /// Turns of one arm, of which those from `measured` on are measured.
     fn turns(count: u64, measured: u64) -> Vec<Turn> {
         let turn = |number| Turn {
             number,
             cycle: number,
             place: 0,
-            lane: 0,
+            arm: 0,
             phase: match number < measured {
                 true => Phase::Warmup,
                 false => Phase::Measured,
@@ -137,14 +141,14 @@ mod tests {
         let turns = turns(TURNS, MEASURED);
         let mut random = fastrand::Rng::with_seed(7);
         for most in [200, 900, PARTS_AT_ONCE as u64 * 2, TURNS] {
-            let ledgers = [(); WORKERS].map(|()| Arc::new(Ledger::new(false, false)));
+            let recorders = [(); WORKERS].map(|()| Arc::new(Recorder::new(false, false)));
             let mut live = LiveSlices::new(WORKERS);
             let mut ended = [0; WORKERS];
             while ended.iter().min() < Some(&TURNS) {
-                for (ledger, ended) in ledgers.iter().zip(&mut ended) {
+                for (recorder, ended) in recorders.iter().zip(&mut ended) {
                     for _ in 0..random.u64(0..=most).min(TURNS - *ended) {
                         let completed = random.u64(0..9);
-                        ledger.notes().parts.push(Part {
+                        recorder.notes().parts.push(Part {
                             turn: *ended,
                             completed,
                             ..Part::default()
@@ -155,8 +159,8 @@ mod tests {
                 // Where the last of them is cut short, too.
                 let all_ended = *ended.iter().min().unwrap();
                 let end_ns = (all_ended * SLICE_NS).saturating_sub(random.u64(0..50));
-                live.take_new(&ledgers, |number| turns.get(number as usize).copied());
-                let all = slices(&ledgers, &turns, end_ns);
+                live.take_new(&recorders, |number| turns.get(number as usize).copied());
+                let all = slices(&recorders, &turns, end_ns);
                 let phase = all.last().map_or(Phase::Warmup, |slice| slice.phase);
                 let of_phase: Vec<&Slice> = all.iter().filter(|s| s.phase == phase).collect();
                 let latest = of_phase.len().saturating_sub(SNAPSHOT_WINDOWS);
@@ -173,10 +177,10 @@ mod tests {
 
     #[test]
     fn a_phase_that_no_slice_has_yet_shows_none() {
-        let ledger = Arc::new(Ledger::new(false, false));
-        ledger.notes().parts.push(Part::default());
+        let recorder = Arc::new(Recorder::new(false, false));
+        recorder.notes().parts.push(Part::default());
         let mut live = LiveSlices::new(1);
-        live.take_new(&[ledger], |number| Some(turns(1, 1)[number as usize]));
+        live.take_new(&[recorder], |number| Some(turns(1, 1)[number as usize]));
         assert_eq!(live.of_phase(Phase::Warmup, NEVER).0.len(), 1);
         assert_eq!(live.of_phase(Phase::Measured, NEVER), (Vec::new(), 0));
     }
@@ -186,11 +190,11 @@ mod tests {
     fn a_view_keeps_and_takes_a_bounded_number() {
         const MANY: u64 = 20 * PARTS_AT_ONCE as u64;
         let turns = turns(MANY, 0);
-        let ledger = Arc::new(Ledger::new(false, false));
+        let recorder = Arc::new(Recorder::new(false, false));
         let mut live = LiveSlices::new(1);
         let asked = std::cell::Cell::new(0);
         let mut view = || {
-            live.take_new(&[Arc::clone(&ledger)], |number| {
+            live.take_new(&[Arc::clone(&recorder)], |number| {
                 asked.set(asked.get() + 1);
                 turns.get(number as usize).copied()
             });
@@ -202,7 +206,7 @@ mod tests {
                 turn: number,
                 ..Part::default()
             };
-            ledger.notes().parts.push(part);
+            recorder.notes().parts.push(part);
             if number % 500 == 0 {
                 view();
                 view();

@@ -78,7 +78,7 @@ pub struct Outcome {
 /// Every request of the whole run: started = completed + failed + in_flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Books {
+pub struct Accounting {
     /// Begun.
     pub started: u64,
     /// Answered as expected.
@@ -154,7 +154,7 @@ pub struct Worker {
     pub completed_by_window: Vec<u64>,
 }
 
-/// One execution of a plan. `books`, `connections` and `windows` cover the whole run, all else the
+/// One execution of a plan. `requests`, `connections` and `windows` cover the whole run, all else the
 /// measured phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -167,8 +167,8 @@ pub struct Measurement {
     pub measured_ns: u64,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
-    /// The whole run's books.
-    pub books: Books,
+    /// The whole run's accounting.
+    pub requests: Accounting,
     /// Requests begun.
     pub started: u64,
     /// Requests answered as expected.
@@ -233,7 +233,7 @@ pub struct Measurement {
     pub windows: Vec<Window>,
     /// The engine's own threads.
     pub workers: Vec<Worker>,
-    /// What was under way at its end; not known of lanes that took turns, and where a script gave up.
+    /// What was under way at its end; not known of arms that took turns, and where a script gave up.
     #[serde(default)]
     pub under_way: Option<UnderWay>,
     /// The engine's version.

@@ -1,6 +1,6 @@
 //! What is written down: histograms, counts, windows, failures, and their stored form.
 //!
-//! Each worker has one ledger of single-writer counters. It writes with
+//! Each worker has one recorder of single-writer counters. It writes with
 //! plain loads and stores, so nothing on the request path waits for anyone, and the live view
 //! and the result read the same counters.
 
@@ -9,21 +9,23 @@ mod failure;
 mod histogram;
 mod http2;
 pub(crate) mod http3;
-pub(crate) mod ledger;
-mod ledger_of_streams;
+pub(crate) mod interleaved;
 pub(crate) mod live;
 mod log;
 pub mod measurement;
+pub(crate) mod recorder;
+mod recorder_of_streams;
 pub(crate) mod streams;
 pub(crate) mod summary;
 mod under_way;
-pub(crate) mod woven;
 
 pub(crate) use counter::Counter;
 pub use failure::{Failure, Origin, example};
 pub use histogram::Histogram;
 pub use http2::Http2;
 pub use http3::Http3;
+pub use interleaved::{
+    ArmMeasurement, ArmSnapshot, InterleavedMeasurement, InterleavedSnapshot, Slice,
+};
 pub use log::Session;
 pub(crate) use log::{Log, Stamps};
-pub use woven::{LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement, WovenSnapshot};

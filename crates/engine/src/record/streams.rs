@@ -1,4 +1,4 @@
-//! What a ledger has of connections that carry several requests at once: how their streams fared beside their answers.
+//! What a recorder has of connections that carry several requests at once: how their streams fared beside their answers.
 
 use std::collections::BTreeMap;
 

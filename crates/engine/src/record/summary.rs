@@ -1,4 +1,4 @@
-//! The workers' ledgers added up: to a [`Measurement`] at the end, a [`Snapshot`] before it.
+//! The workers' recorders added up: to a [`Measurement`] at the end, a [`Snapshot`] before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
 use super::http2::Http2;
 use super::http3::Http3;
-use super::ledger::{Counts, Ledger, OpenTimes, Totals};
 use super::measurement::{
-    self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
+    self, Accounting, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
 };
+use super::recorder::{Counts, OpenTimes, Recorder, Totals};
 use super::under_way::under_way;
 use crate::error::RunError;
 
@@ -19,7 +19,7 @@ use crate::error::RunError;
 /// would make each view larger than the one before.
 pub(crate) const SNAPSHOT_WINDOWS: usize = 1_200;
 
-/// What of a run is not in the ledgers.
+/// What of a run is not in the recorders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) started_at_unix_ns: u64,
@@ -30,68 +30,74 @@ pub(crate) struct Times {
     pub(crate) end_ns: u64,
 }
 
-type Ledgers = [Arc<Ledger>];
+type Recorders = [Arc<Recorder>];
 
-fn sum(ledgers: &Ledgers, counter: impl Fn(&Ledger) -> &Counter) -> u64 {
-    ledgers.iter().map(|ledger| counter(ledger).get()).sum()
-}
-
-fn merged(ledgers: &Ledgers, histogram: impl Fn(&Ledger) -> &Histogram) -> Merged {
-    Merged::of(ledgers.iter().map(|ledger| histogram(ledger)))
-}
-
-fn handshake_time(ledgers: &Ledgers) -> Option<measurement::Histogram> {
-    let parts: Option<Vec<_>> = ledgers
+fn sum(recorders: &Recorders, counter: impl Fn(&Recorder) -> &Counter) -> u64 {
+    recorders
         .iter()
-        .map(|ledger| ledger.handshake_time.as_ref())
+        .map(|recorder| counter(recorder).get())
+        .sum()
+}
+
+fn merged(recorders: &Recorders, histogram: impl Fn(&Recorder) -> &Histogram) -> Merged {
+    Merged::of(recorders.iter().map(|recorder| histogram(recorder)))
+}
+
+fn handshake_time(recorders: &Recorders) -> Option<measurement::Histogram> {
+    let parts: Option<Vec<_>> = recorders
+        .iter()
+        .map(|recorder| recorder.handshake_time.as_ref())
         .collect();
     parts.map(|parts| Merged::of(parts.into_iter()).export())
 }
 
-fn handshakes(ledgers: &Ledgers) -> BTreeMap<String, u64> {
+fn handshakes(recorders: &Recorders) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for ledger in ledgers {
-        for (agreement, count) in &ledger.notes().agreements {
+    for recorder in recorders {
+        for (agreement, count) in &recorder.notes().agreements {
             *counts.entry(agreement.clone()).or_default() += count;
         }
     }
     counts
 }
 
-fn merged_open(ledgers: &Ledgers, histogram: impl Fn(&OpenTimes) -> &Histogram) -> Option<Merged> {
-    let parts: Option<Vec<_>> = ledgers
+fn merged_open(
+    recorders: &Recorders,
+    histogram: impl Fn(&OpenTimes) -> &Histogram,
+) -> Option<Merged> {
+    let parts: Option<Vec<_>> = recorders
         .iter()
-        .map(|ledger| ledger.open_loop.as_ref().map(&histogram))
+        .map(|recorder| recorder.open_loop.as_ref().map(&histogram))
         .collect();
     parts.map(|parts| Merged::of(parts.into_iter()))
 }
 
-fn sum_open(ledgers: &Ledgers, counter: impl Fn(&OpenTimes) -> &Counter) -> Option<u64> {
-    let of = |ledger: &Arc<Ledger>| Some(counter(ledger.open_loop.as_ref()?).get());
-    ledgers.iter().map(of).sum()
+fn sum_open(recorders: &Recorders, counter: impl Fn(&OpenTimes) -> &Counter) -> Option<u64> {
+    let of = |recorder: &Arc<Recorder>| Some(counter(recorder.open_loop.as_ref()?).get());
+    recorders.iter().map(of).sum()
 }
 
-/// The ledgers of a run, or of a lane.
+/// The recorders of a run, or of an arm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept<'a> {
     /// What the figures come from.
-    pub(crate) ledgers: &'a Ledgers,
-    /// These and those of what came outside of a lane's slices: what the books and failures come from.
-    pub(crate) whole: &'a Ledgers,
+    pub(crate) recorders: &'a Recorders,
+    /// These and those of what came outside of an arm's slices: what the accounting and failures come from.
+    pub(crate) whole: &'a Recorders,
 }
 
 impl<'a> Kept<'a> {
     /// Those of a run whose turn never ends.
-    pub(crate) fn alone(ledgers: &'a Ledgers) -> Self {
-        let whole = ledgers;
-        Self { ledgers, whole }
+    pub(crate) fn alone(recorders: &'a Recorders) -> Self {
+        let whole = recorders;
+        Self { recorders, whole }
     }
 }
 
 /// The measurement of an ended run.
 ///
 /// # Errors
-/// [`RunError::Unbalanced`] when a request is missing from the books.
+/// [`RunError::Unbalanced`] when a request is missing from the accounting.
 pub(crate) fn measurement(
     kept: Kept<'_>,
     cpus: &[Option<u32>],
@@ -99,107 +105,110 @@ pub(crate) fn measurement(
     times: Times,
     interrupted: bool,
 ) -> Result<Measurement, RunError> {
-    let Kept { ledgers, whole } = kept;
+    let Kept { recorders, whole } = kept;
     let measured_ns = times.end_ns.saturating_sub(times.measure_from_ns);
-    let total = |figure: fn(&Totals) -> &Counter| sum(ledgers, |ledger| figure(&ledger.totals));
-    let mut windows = windows(ledgers, Phase::Warmup, times);
-    windows.extend(self::windows(ledgers, Phase::Measured, times));
+    let total =
+        |figure: fn(&Totals) -> &Counter| sum(recorders, |recorder| figure(&recorder.totals));
+    let mut windows = windows(recorders, Phase::Warmup, times);
+    windows.extend(self::windows(recorders, Phase::Measured, times));
     Ok(Measurement {
         started_at_unix_ns: times.started_at_unix_ns,
         warmup_ns: times.measure_from_ns,
         measured_ns,
         interrupted,
-        books: books(whole)?,
+        requests: accounting(whole)?,
         started: total(|t| &t.started),
         completed: total(|t| &t.completed),
-        failed: sum(whole, |ledger| &ledger.totals.failed),
+        failed: sum(whole, |recorder| &recorder.totals.failed),
         bytes_read: total(|t| &t.bytes_read),
         bytes_written: total(|t| &t.bytes_written),
         body_bytes: total(|t| &t.body_bytes),
-        statuses: statuses(ledgers),
-        encodings: encodings(ledgers),
-        http_versions: http_versions(ledgers),
+        statuses: statuses(recorders),
+        encodings: encodings(recorders),
+        http_versions: http_versions(recorders),
         checked: total(|t| &t.checked),
         ended_by_close: total(|t| &t.ended_by_close),
-        resent: sum(whole, |ledger| &ledger.totals.resent),
+        resent: sum(whole, |recorder| &recorder.totals.resent),
         stray: Stray {
-            bytes: sum(whole, |ledger| &ledger.totals.stray_bytes),
-            connections: sum(whole, |ledger| &ledger.totals.strayed),
+            bytes: sum(whole, |recorder| &recorder.totals.stray_bytes),
+            connections: sum(whole, |recorder| &recorder.totals.strayed),
             example: stray_example(whole),
         },
         outcomes: outcomes(whole),
         connections: Connections {
             asked,
-            opened: sum(whole, |ledger| &ledger.opened),
-            answered: sum(whole, |ledger| &ledger.answered),
-            reopened: sum(whole, |ledger| &ledger.reopened),
-            peak: sum(whole, |ledger| &ledger.open_peak),
-            busy_peak: sum_open(ledgers, |times| &times.busy_peak),
+            opened: sum(whole, |recorder| &recorder.opened),
+            answered: sum(whole, |recorder| &recorder.answered),
+            reopened: sum(whole, |recorder| &recorder.reopened),
+            peak: sum(whole, |recorder| &recorder.open_peak),
+            busy_peak: sum_open(recorders, |times| &times.busy_peak),
         },
-        service_time: merged(ledgers, |ledger| &ledger.service_time).export(),
-        response_time: merged_open(ledgers, |t| &t.response_time).map(|m| m.export()),
-        send_lag: merged_open(ledgers, |t| &t.send_lag).map(|m| m.export()),
-        connect_time: merged(ledgers, |ledger| &ledger.connect_time).export(),
-        handshake_time: handshake_time(ledgers),
+        service_time: merged(recorders, |recorder| &recorder.service_time).export(),
+        response_time: merged_open(recorders, |t| &t.response_time).map(|m| m.export()),
+        send_lag: merged_open(recorders, |t| &t.send_lag).map(|m| m.export()),
+        connect_time: merged(recorders, |recorder| &recorder.connect_time).export(),
+        handshake_time: handshake_time(recorders),
         handshakes: handshakes(whole),
-        first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
+        first_byte_time: merged(recorders, |recorder| &recorder.first_byte_time).export(),
         http2: http2(whole),
         http3: http3(whole),
         missed_starts: total(|t| &t.missed_starts),
-        waited_starts: sum_open(ledgers, |times| &times.waited),
+        waited_starts: sum_open(recorders, |times| &times.waited),
         windows,
-        workers: workers(ledgers, cpus),
-        under_way: under_way(ledgers, times.measure_from_ns, times.end_ns),
+        workers: workers(recorders, cpus),
+        under_way: under_way(recorders, times.measure_from_ns, times.end_ns),
         engine_version: env!("CARGO_PKG_VERSION").into(),
     })
 }
 
 /// The live view.
 pub(crate) fn snapshot(kept: Kept<'_>, times: Times) -> Snapshot {
-    let Kept { ledgers, whole } = kept;
-    let is_measuring = ledgers.iter().all(|ledger| ledger.is_measuring.get() == 1);
+    let Kept { recorders, whole } = kept;
+    let is_measuring = recorders
+        .iter()
+        .all(|recorder| recorder.is_measuring.get() == 1);
     let (phase, start_ns) = if is_measuring {
         (Phase::Measured, times.measure_from_ns)
     } else {
         (Phase::Warmup, 0)
     };
-    let service_time = merged(ledgers, |ledger| &ledger.service_time);
-    let wall_ns = sum(ledgers, |ledger| &ledger.wall_ns);
-    let cpu_ns = sum(ledgers, |ledger| &ledger.cpu_ns);
-    let windows = latest_windows(ledgers, phase, times);
+    let service_time = merged(recorders, |recorder| &recorder.service_time);
+    let wall_ns = sum(recorders, |recorder| &recorder.wall_ns);
+    let cpu_ns = sum(recorders, |recorder| &recorder.cpu_ns);
+    let windows = latest_windows(recorders, phase, times);
     Snapshot {
         phase,
         elapsed_ns: times.end_ns.saturating_sub(start_ns),
-        started: sum(ledgers, |ledger| &ledger.totals.started),
-        completed: sum(ledgers, |ledger| &ledger.totals.completed),
-        failed: sum(whole, |ledger| &ledger.totals.failed),
-        bytes_read: sum(ledgers, |ledger| &ledger.totals.bytes_read),
-        open_connections: sum(whole, |ledger| &ledger.open_now),
+        started: sum(recorders, |recorder| &recorder.totals.started),
+        completed: sum(recorders, |recorder| &recorder.totals.completed),
+        failed: sum(whole, |recorder| &recorder.totals.failed),
+        bytes_read: sum(recorders, |recorder| &recorder.totals.bytes_read),
+        open_connections: sum(whole, |recorder| &recorder.open_now),
         service_time_p50_ns: service_time.quantile_ns(0.5),
         service_time_p99_ns: service_time.quantile_ns(0.99),
         service_time_max_ns: service_time.max_ns(),
-        send_lag_p99_ns: merged_open(ledgers, |t| &t.send_lag).map(|m| m.quantile_ns(0.99)),
+        send_lag_p99_ns: merged_open(recorders, |t| &t.send_lag).map(|m| m.quantile_ns(0.99)),
         client_cpu: cpu_ns as f64 / wall_ns.max(1) as f64,
         windows,
     }
 }
 
-fn books(ledgers: &Ledgers) -> Result<Books, RunError> {
+fn accounting(recorders: &Recorders) -> Result<Accounting, RunError> {
     let whole = |figure: fn(&Totals) -> &Counter| {
-        sum(ledgers, |ledger| figure(&ledger.totals)) + sum(ledgers, |l| figure(&l.warmup))
+        sum(recorders, |recorder| figure(&recorder.totals)) + sum(recorders, |l| figure(&l.warmup))
     };
-    let books = Books {
+    let accounting = Accounting {
         started: whole(|t| &t.started),
         completed: whole(|t| &t.completed),
         failed: whole(|t| &t.failed),
-        in_flight: sum(ledgers, |ledger| &ledger.left_in_flight),
+        in_flight: sum(recorders, |recorder| &recorder.left_in_flight),
     };
-    let Books {
+    let Accounting {
         started,
         completed,
         failed,
         in_flight,
-    } = books;
+    } = accounting;
     if started != completed + failed + in_flight {
         return Err(RunError::Unbalanced {
             started,
@@ -208,21 +217,26 @@ fn books(ledgers: &Ledgers) -> Result<Books, RunError> {
             in_flight,
         });
     }
-    Ok(books)
+    Ok(accounting)
 }
 
-fn statuses(ledgers: &Ledgers) -> BTreeMap<String, u64> {
-    (0..ledgers[0].statuses.len())
-        .map(|status| (status, sum(ledgers, |ledger| &ledger.statuses[status])))
+fn statuses(recorders: &Recorders) -> BTreeMap<String, u64> {
+    (0..recorders[0].statuses.len())
+        .map(|status| {
+            (
+                status,
+                sum(recorders, |recorder| &recorder.statuses[status]),
+            )
+        })
         .filter(|(_, count)| *count > 0)
         .map(|(status, count)| (status.to_string(), count))
         .collect()
 }
 
-fn encodings(ledgers: &Ledgers) -> BTreeMap<String, u64> {
+fn encodings(recorders: &Recorders) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for ledger in ledgers {
-        for (name, count) in ledger.notes().encodings.iter().zip(&ledger.encodings) {
+    for recorder in recorders {
+        for (name, count) in recorder.notes().encodings.iter().zip(&recorder.encodings) {
             if count.get() > 0 {
                 *counts.entry(name.clone()).or_default() += count.get();
             }
@@ -231,14 +245,14 @@ fn encodings(ledgers: &Ledgers) -> BTreeMap<String, u64> {
     counts
 }
 
-fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
-    let answers: u64 = statuses(ledgers).values().sum();
-    if ledgers.iter().any(|ledger| ledger.streams.is_some()) {
-        let is_http3 = ledgers.iter().any(|ledger| ledger.http3.is_some());
+fn http_versions(recorders: &Recorders) -> BTreeMap<String, u64> {
+    let answers: u64 = statuses(recorders).values().sum();
+    if recorders.iter().any(|recorder| recorder.streams.is_some()) {
+        let is_http3 = recorders.iter().any(|recorder| recorder.http3.is_some());
         let version = if is_http3 { "3" } else { "2" };
         return [(version.to_owned(), answers)].into();
     }
-    let in_http10 = sum(ledgers, |ledger| &ledger.in_http10);
+    let in_http10 = sum(recorders, |recorder| &recorder.in_http10);
     [("1.1", answers - in_http10), ("1.0", in_http10)]
         .into_iter()
         .filter(|(_, count)| *count > 0)
@@ -246,34 +260,34 @@ fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// What HTTP/2 has beside, where the ledgers are of it.
-fn http2(ledgers: &Ledgers) -> Option<Http2> {
+/// What HTTP/2 has beside, where the recorders are of it.
+fn http2(recorders: &Recorders) -> Option<Http2> {
     let mut sum: Option<Http2> = None;
-    for ledger in ledgers {
-        if let (Some(counts), None) = (&ledger.streams, &ledger.http3) {
+    for recorder in recorders {
+        if let (Some(counts), None) = (&recorder.streams, &recorder.http3) {
             let sum = sum.get_or_insert_default();
-            sum.add(counts, &ledger.notes().streams);
+            sum.add(counts, &recorder.notes().streams);
         }
     }
     sum
 }
 
-/// What HTTP/3 has beside, where the ledgers are of it.
-fn http3(ledgers: &Ledgers) -> Option<Http3> {
+/// What HTTP/3 has beside, where the recorders are of it.
+fn http3(recorders: &Recorders) -> Option<Http3> {
     let mut sum: Option<Http3> = None;
-    for ledger in ledgers {
-        if let (Some(counts), Some(quic)) = (&ledger.streams, &ledger.http3) {
+    for recorder in recorders {
+        if let (Some(counts), Some(quic)) = (&recorder.streams, &recorder.http3) {
             let sum = sum.get_or_insert_default();
-            sum.add(counts, quic, &ledger.notes().streams);
+            sum.add(counts, quic, &recorder.notes().streams);
         }
     }
     sum
 }
 
-fn outcomes(ledgers: &Ledgers) -> Vec<Outcome> {
+fn outcomes(recorders: &Recorders) -> Vec<Outcome> {
     let example_of = |failure: Failure| {
-        ledgers.iter().find_map(|ledger| {
-            let notes = ledger.notes();
+        recorders.iter().find_map(|recorder| {
+            let notes = recorder.notes();
             let found = notes.examples.iter().find(|(known, _)| *known == failure);
             found.map(|(_, example)| example.clone())
         })
@@ -283,16 +297,16 @@ fn outcomes(ledgers: &Ledgers) -> Vec<Outcome> {
         .map(|failure| Outcome {
             origin: failure.origin(),
             kind: failure.name().into(),
-            count: sum(ledgers, |ledger| &ledger.failures[*failure as usize]),
+            count: sum(recorders, |recorder| &recorder.failures[*failure as usize]),
             example: example_of(*failure).unwrap_or_default(),
         })
         .filter(|outcome| outcome.count > 0)
         .collect()
 }
 
-fn stray_example(ledgers: &Ledgers) -> String {
-    let of = |ledger: &Arc<Ledger>| ledger.notes().stray_example.clone();
-    ledgers.iter().find_map(of).unwrap_or_default()
+fn stray_example(recorders: &Recorders) -> String {
+    let of = |recorder: &Arc<Recorder>| recorder.notes().stray_example.clone();
+    recorders.iter().find_map(of).unwrap_or_default()
 }
 
 /// Where a phase begins and ends.
@@ -327,10 +341,10 @@ impl Window {
     }
 }
 
-fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
+fn windows(recorders: &Recorders, phase: Phase, times: Times) -> Vec<Window> {
     let mut windows: Vec<Window> = Vec::new();
-    for ledger in ledgers {
-        for (index, slice) in ledger.notes().windows[phase as usize].iter().enumerate() {
+    for recorder in recorders {
+        for (index, slice) in recorder.notes().windows[phase as usize].iter().enumerate() {
             if index == windows.len() {
                 windows.push(window(index, phase, times));
             }
@@ -341,19 +355,19 @@ fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
 }
 
 /// The latest of those that every worker has ended and that were over at `times.end_ns`. While this looks at a
-/// thousand ledgers, the first of them may end one more. It holds no worker up for longer than their number takes.
-fn latest_windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
+/// thousand recorders, the first of them may end one more. It holds no worker up for longer than their number takes.
+fn latest_windows(recorders: &Recorders, phase: Phase, times: Times) -> Vec<Window> {
     let (start_ns, _) = bounds(phase, times);
-    let ended = |ledger: &Arc<Ledger>| ledger.notes().windows[phase as usize].len();
-    let ended_by_all = ledgers.iter().map(ended).min().unwrap_or(0);
+    let ended = |recorder: &Arc<Recorder>| recorder.notes().windows[phase as usize].len();
+    let ended_by_all = recorders.iter().map(ended).min().unwrap_or(0);
     let over = times.end_ns.saturating_sub(start_ns) / times.window_ns;
     let end = ended_by_all.min(over as usize);
     let first = end.saturating_sub(SNAPSHOT_WINDOWS);
     let mut windows: Vec<Window> = (first..end)
         .map(|index| window(index, phase, times))
         .collect();
-    for ledger in ledgers {
-        let slices = &ledger.notes().windows[phase as usize][first..end];
+    for recorder in recorders {
+        let slices = &recorder.notes().windows[phase as usize][first..end];
         for (window, slice) in windows.iter_mut().zip(slices) {
             window.add(slice);
         }
@@ -361,19 +375,19 @@ fn latest_windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> 
     windows
 }
 
-fn workers(ledgers: &Ledgers, cpus: &[Option<u32>]) -> Vec<Worker> {
-    let seen = |(ledger, cpu): (&Arc<Ledger>, &Option<u32>)| Worker {
+fn workers(recorders: &Recorders, cpus: &[Option<u32>]) -> Vec<Worker> {
+    let seen = |(recorder, cpu): (&Arc<Recorder>, &Option<u32>)| Worker {
         cpu: *cpu,
-        wall_ns: ledger.wall_ns.get(),
-        cpu_ns: ledger.cpu_ns.get(),
-        largest_stall_ns: ledger.largest_stall_ns.get(),
-        completed: ledger.totals.completed.get(),
-        completed_by_window: ledger.notes().windows[Phase::Measured as usize]
+        wall_ns: recorder.wall_ns.get(),
+        cpu_ns: recorder.cpu_ns.get(),
+        largest_stall_ns: recorder.largest_stall_ns.get(),
+        completed: recorder.totals.completed.get(),
+        completed_by_window: recorder.notes().windows[Phase::Measured as usize]
             .iter()
             .map(|slice| slice.completed)
             .collect(),
     };
-    ledgers.iter().zip(cpus).map(seen).collect()
+    recorders.iter().zip(cpus).map(seen).collect()
 }
 
 #[cfg(test)]

@@ -1,46 +1,46 @@
-//! In which order lanes take their turns: pure and seeded.
+//! In which order arms take their turns: pure and seeded.
 //!
 //! ```text
-//!   row r of a group:  z(p) + r mod n,   z = 0, 1, n−1, 2, n−2, …   (Williams 1949), lanes dealt out by chance
+//!   row r of a group:  z(p) + r mod n,   z = 0, 1, n−1, 2, n−2, …   (Williams 1949), arms dealt out by chance
 //!   cycle 2r:     row r            cycle 2r + 1:  the same row backwards
 //! ```
 //!
-//! In each pair of cycles every lane has the same mean place. In each group of 2n cycles every lane
+//! In each pair of cycles every arm has the same mean place. In each group of 2n cycles every arm
 //! follows every other one equally often within a cycle, twice: what one server leaves behind (a queue,
-//! cold caches, a collector at work) meets all others alike. Which lane stands for which number, and the
+//! cold caches, a collector at work) meets all others alike. Which arm stands for which number, and the
 //! order of the rows, is drawn anew for each group.
 
-/// The order of so many lanes.
+/// The order of so many arms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turns {
-    lanes: Vec<u32>,
+    arms: Vec<u32>,
     seed: u64,
 }
 
 impl Turns {
-    /// The turns of these lanes.
+    /// The turns of these arms.
     #[must_use]
-    pub fn new(lanes: Vec<u32>, seed: u64) -> Self {
-        Self { lanes, seed }
+    pub fn new(arms: Vec<u32>, seed: u64) -> Self {
+        Self { arms, seed }
     }
 
     /// Whose they are.
     #[must_use]
-    pub fn lanes(&self) -> &[u32] {
-        &self.lanes
+    pub fn arms(&self) -> &[u32] {
+        &self.arms
     }
 
-    /// The lanes in the order of their turns in one cycle, counted from 0.
+    /// The arms in the order of their turns in one cycle, counted from 0.
     #[must_use]
     pub fn order(&self, cycle: u64) -> Vec<u32> {
-        let n = self.lanes.len();
+        let n = self.arms.len();
         let group_cycles = 2 * n.max(1) as u64;
         let group = cycle / group_cycles;
         // Another stream of random numbers for each group.
         let seed = self.seed ^ group.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut lanes = self.lanes.clone();
-        random.shuffle(&mut lanes);
+        let mut arms = self.arms.clone();
+        random.shuffle(&mut arms);
         let mut rows: Vec<usize> = (0..n).collect();
         random.shuffle(&mut rows);
         let row = rows[(cycle % group_cycles / 2) as usize];
@@ -49,7 +49,7 @@ impl Turns {
             _ => n - place / 2,
         };
         let mut order: Vec<u32> = (0..n)
-            .map(|place| lanes[(number(place) + row) % n])
+            .map(|place| arms[(number(place) + row) % n])
             .collect();
         if cycle % 2 == 1 {
             order.reverse();

@@ -181,7 +181,7 @@ impl Listener for Reading<'_> {
     }
 
     fn going_away(&mut self, code: Code) {
-        self.desk.ledger.note_going_away(code.name());
+        self.desk.recorder.note_going_away(code.name());
     }
 }
 
@@ -193,7 +193,7 @@ impl Broken {
         }
         let stage = if is_greeted { "open" } else { "greeting" };
         let code = fault.code().name();
-        desk.ledger.note_fault(&format!("{stage}: {code}"));
+        desk.recorder.note_fault(&format!("{stage}: {code}"));
         Self::new(Failure::ProtocolError, format!("{code}: {fault}"))
     }
 
@@ -201,7 +201,7 @@ impl Broken {
     fn of_stream(fault: StreamFault, desk: &Desk) -> Self {
         let failure = match fault {
             StreamFault::Reset(code) => {
-                desk.ledger.note_reset(code.name());
+                desk.recorder.note_reset(code.name());
                 Failure::StreamReset
             }
             StreamFault::Unprocessed => Failure::Unprocessed,

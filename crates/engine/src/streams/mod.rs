@@ -1,8 +1,8 @@
-//! HTTP/2 and HTTP/3 in a lane: connections ([`Wire`]) that carry the requests of several [`Seat`]s at once.
+//! HTTP/2 and HTTP/3 in an arm: connections ([`Wire`]) that carry the requests of several [`Seat`]s at once.
 //!
 //! A seat is to them what a connection is to HTTP/1: it has one request under way at a time, thinks between
 //! two of them, and waits after failures. A plan has as many as connections times streams, and seat `n` sends on
-//! the lane's connection `n` modulo their number. Nothing here reads a clock or waits.
+//! the arm's connection `n` modulo their number. Nothing here reads a clock or waits.
 //!
 //! ```text
 //!   Free ── taken ─▶ Waiting ── a stream is opened ─▶ Sent ── answered, failed ─▶ Free
@@ -19,7 +19,7 @@ use crate::connection::Stage;
 use crate::desk::{Broken, Desk};
 use crate::program::Program;
 use crate::protocol::http2::make;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 pub(crate) use http2::Http2;
 pub(crate) use http3::{Http3, Quic};
@@ -27,7 +27,7 @@ use reading::Reading;
 pub(crate) use seat::{Ended, Seat, State};
 pub(crate) use wire::{Carrier, Wire};
 
-/// A lane's connections that carry several requests at once.
+/// An arm's connections that carry several requests at once.
 pub(crate) struct Wires<T> {
     pub(crate) seats: Vec<Seat>,
     pub(crate) wires: Vec<Wire<T>>,
@@ -88,7 +88,7 @@ impl<T: Transport> Wires<T> {
             self.wires[number as usize].waiting.pop_front();
             self.unstamped.push(seat);
         }
-        self.wires[number as usize].note_stall(now_ns, &desk.ledger);
+        self.wires[number as usize].note_stall(now_ns, &desk.recorder);
         !self.unstamped.is_empty()
     }
 
@@ -107,7 +107,7 @@ impl<T: Transport> Wires<T> {
                 true => stamps.begun_ns = now_ns,
                 false => stamps.connect_ns = now_ns.saturating_sub(stamps.begun_ns),
             }
-            match &desk.ledger.open_loop {
+            match &desk.recorder.open_loop {
                 Some(times) => {
                     let lag_ns = now_ns.saturating_sub(exchange.intended_ns);
                     times.send_lag.record(lag_ns);
@@ -132,7 +132,7 @@ impl<T: Transport> Wires<T> {
         };
         let seat = &mut self.seats[number as usize];
         let wire = &mut self.wires[wire as usize];
-        seat.note_wait(now_ns, &desk.ledger);
+        seat.note_wait(now_ns, &desk.recorder);
         seat.state = State::Sent { stream };
         wire.carried += 1;
         true
@@ -190,7 +190,7 @@ impl<T: Transport> Wires<T> {
         );
         let wire = &mut self.wires[number as usize];
         wire.heard_ns = now_ns;
-        wire.note_allowed(&desk.ledger);
+        wire.note_allowed(&desk.recorder);
         received
     }
 
@@ -235,8 +235,8 @@ impl<T: Transport> Wires<T> {
         };
         let result = read(&mut wire.carrier, self.quic.as_deref_mut(), &mut reading);
         let answers = reading.answers;
-        wire.note_answered(answers, &desk.ledger);
-        wire.note_stall(now_ns, &desk.ledger);
+        wire.note_answered(answers, &desk.recorder);
+        wire.note_stall(now_ns, &desk.recorder);
         result
     }
 
@@ -249,24 +249,24 @@ impl<T: Transport> Wires<T> {
     }
 
     /// Closes a connection; the seats whose streams were under way.
-    pub(crate) fn clear(&mut self, number: u32, now_ns: u64, ledger: &Ledger) -> Vec<u32> {
-        self.let_wait(number, now_ns, ledger);
+    pub(crate) fn clear(&mut self, number: u32, now_ns: u64, recorder: &Recorder) -> Vec<u32> {
+        self.let_wait(number, now_ns, recorder);
         let wire = &mut self.wires[number as usize];
         if let (Carrier::Http3(http3), Some(quic)) = (&mut wire.carrier, &mut self.quic) {
             quic.forget(number, http3);
         }
-        wire.clear(now_ns, ledger)
+        wire.clear(now_ns, recorder)
     }
 
     /// Looks after connections of HTTP/3 that carry nothing, and notes of all what is not told as it happens.
-    pub(crate) fn tend(&mut self, ledger: &Ledger) {
+    pub(crate) fn tend(&mut self, recorder: &Recorder) {
         if self.quic.is_none() {
             return;
         }
         for wire in &mut self.wires {
             if let Carrier::Http3(http3) = &mut wire.carrier {
                 http3.rest();
-                http3.note_path(ledger);
+                http3.note_path(recorder);
             }
         }
     }

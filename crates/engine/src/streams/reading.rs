@@ -6,7 +6,7 @@ use crate::program::Program;
 
 /// What is at hand while a connection is read.
 pub(super) struct Reading<'a> {
-    /// The connection's number in its lane.
+    /// The connection's number in its arm.
     pub(super) number: u32,
     pub(super) now_ns: u64,
     pub(super) seats: &'a mut [Seat],

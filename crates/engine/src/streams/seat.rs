@@ -2,7 +2,7 @@
 
 use crate::desk::Broken;
 use crate::exchange::Exchange;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 
 /// Where a seat's request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +45,8 @@ impl Seat {
 
     /// Counts how long it has waited for the peer's leave, where it has.
     #[inline]
-    pub(crate) fn note_wait(&self, now_ns: u64, ledger: &Ledger) {
-        if let (State::Waiting { is_held: true }, Some(counts)) = (self.state, &ledger.streams) {
+    pub(crate) fn note_wait(&self, now_ns: u64, recorder: &Recorder) {
+        if let (State::Waiting { is_held: true }, Some(counts)) = (self.state, &recorder.streams) {
             let waited_ns = now_ns.saturating_sub(self.exchange.since_ns);
             counts.waits.add(1);
             counts.wait_ns.add(waited_ns);

@@ -1,9 +1,9 @@
-//! What waits for a connection, or for a stream of it: how long it may, and how long the books say that it did.
+//! What waits for a connection, or for a stream of it: how long it may, and how long the accounting say that it did.
 
 use super::Wires;
 use super::seat::State;
 use crate::connection::Stage;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 
 const HELD: State = State::Waiting { is_held: true };
@@ -29,10 +29,10 @@ impl<T: Transport> Wires<T> {
     }
 
     /// Lets what waits on a connection that ends wait for another one, which holds nobody yet.
-    pub(super) fn let_wait(&mut self, number: u32, now_ns: u64, ledger: &Ledger) {
+    pub(super) fn let_wait(&mut self, number: u32, now_ns: u64, recorder: &Recorder) {
         for &seat in &self.wires[number as usize].waiting {
             let seat = &mut self.seats[seat as usize];
-            seat.note_wait(now_ns, ledger);
+            seat.note_wait(now_ns, recorder);
             seat.state = State::Waiting { is_held: false };
         }
     }
@@ -55,17 +55,17 @@ impl<T: Transport> Wires<T> {
     }
 
     /// Puts down how long bodies have waited for windows so far: the rest belongs to other figures.
-    pub(crate) fn cut_stalls(&mut self, at_ns: u64, ledger: &Ledger) {
+    pub(crate) fn cut_stalls(&mut self, at_ns: u64, recorder: &Recorder) {
         for wire in &mut self.wires {
-            wire.cut_stall(at_ns, ledger);
+            wire.cut_stall(at_ns, recorder);
         }
     }
 
     /// The same, and how long requests have waited for the peer's leave.
-    pub(crate) fn cut_waits(&mut self, at_ns: u64, ledger: &Ledger) {
-        self.cut_stalls(at_ns, ledger);
+    pub(crate) fn cut_waits(&mut self, at_ns: u64, recorder: &Recorder) {
+        self.cut_stalls(at_ns, recorder);
         for seat in self.seats.iter_mut().filter(|seat| seat.state == HELD) {
-            seat.note_wait(at_ns, ledger);
+            seat.note_wait(at_ns, recorder);
             seat.exchange.since_ns = seat.exchange.since_ns.max(at_ns);
         }
     }

@@ -8,7 +8,7 @@ use super::http2::Http2;
 use super::http3::Http3;
 use crate::connection::Stage;
 use crate::program::Program;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 
 /// What carries the requests of a connection while it is open.
@@ -221,37 +221,37 @@ impl<T: Transport> Wire<T> {
 
     /// Counts answers.
     #[inline]
-    pub(crate) fn note_answered(&mut self, answers: u32, ledger: &Ledger) {
+    pub(crate) fn note_answered(&mut self, answers: u32, recorder: &Recorder) {
         self.answered += answers;
         if answers > 0 && !self.was_answered {
             self.was_answered = true;
-            ledger.answered.add(1);
+            recorder.answered.add(1);
         }
     }
 
     /// Notes how many streams the peer allows at once. QUIC allows so many more each time.
     #[inline]
-    pub(crate) fn note_allowed(&mut self, ledger: &Ledger) {
+    pub(crate) fn note_allowed(&mut self, recorder: &Recorder) {
         let allowed = self.carrier.client().and_then(Client::streams_allowed);
         if allowed != self.allowed {
             self.allowed = allowed;
-            ledger.note_allowed(allowed);
+            recorder.note_allowed(allowed);
         }
     }
 
     /// Notes when bodies begin to wait for a window, and for how long they did.
     #[inline]
-    pub(crate) fn note_stall(&mut self, now_ns: u64, ledger: &Ledger) {
+    pub(crate) fn note_stall(&mut self, now_ns: u64, recorder: &Recorder) {
         let is_stalled = self.carrier.is_stalled();
         if is_stalled != self.stalled_ns.is_some() {
-            self.cut_stall(now_ns, ledger);
+            self.cut_stall(now_ns, recorder);
             self.stalled_ns = is_stalled.then_some(now_ns);
         }
     }
 
     /// Puts down a stall that is under way, as far as it has come.
-    pub(super) fn cut_stall(&mut self, at_ns: u64, ledger: &Ledger) {
-        if let (Some(since_ns), Some(counts)) = (&mut self.stalled_ns, &ledger.streams) {
+    pub(super) fn cut_stall(&mut self, at_ns: u64, recorder: &Recorder) {
+        if let (Some(since_ns), Some(counts)) = (&mut self.stalled_ns, &recorder.streams) {
             counts.stalls.add(1);
             counts.stall_ns.add(at_ns.saturating_sub(*since_ns));
             *since_ns = at_ns.max(*since_ns);
@@ -259,21 +259,21 @@ impl<T: Transport> Wire<T> {
     }
 
     /// Makes the place ready for another connection; the seats whose streams were under way.
-    pub(super) fn clear(&mut self, now_ns: u64, ledger: &Ledger) -> Vec<u32> {
+    pub(super) fn clear(&mut self, now_ns: u64, recorder: &Recorder) -> Vec<u32> {
         let keys = self.carrier.keys();
         match std::mem::replace(&mut self.carrier, Carrier::None) {
             Carrier::None => {}
             Carrier::Http2(mut http2) => {
                 http2.part(self.stage == Stage::Busy);
-                ledger.open_now.set(ledger.open_now.get() - 1);
+                recorder.open_now.set(recorder.open_now.get() - 1);
             }
             // It tells the peer when it is dropped.
             Carrier::Http3(http3) => {
-                http3.note_path(ledger);
-                ledger.open_now.set(ledger.open_now.get() - 1);
+                http3.note_path(recorder);
+                recorder.open_now.set(recorder.open_now.get() - 1);
             }
         }
-        self.note_stall(now_ns, ledger);
+        self.note_stall(now_ns, recorder);
         self.stage = Stage::Closed;
         self.is_silent = false;
         self.carried = 0;

@@ -14,13 +14,13 @@ impl<T: Transport> Worker<T> {
     pub(super) fn end(&mut self, end_ns: u64, early: bool) {
         self.close_windows(end_ns);
         // A counted run wants no more starts than its count.
-        if let Stop::After { .. } = self.lane.assignment.stop {
-            let missed = self.lane.schedule.missed_until(end_ns);
-            let batch = u64::from(self.lane.program.pipeline);
-            let totals = &self.lane.desk.ledger.totals;
+        if let Stop::After { .. } = self.arm.assignment.stop {
+            let missed = self.arm.schedule.missed_until(end_ns);
+            let batch = u64::from(self.arm.program.pipeline);
+            let totals = &self.arm.desk.recorder.totals;
             totals.missed_starts.set(missed * batch);
         }
-        self.lane.close_books(end_ns);
+        self.arm.close_accounting(end_ns);
         if early {
             self.control.note_interrupted();
         }
@@ -34,7 +34,7 @@ impl<T: Transport> Worker<T> {
         loop {
             for event in &*events {
                 let place = Place::of(event.token());
-                self.as_lane(place.lane, |worker| worker.look_over_one(place.slot));
+                self.as_arm(place.arm, |worker| worker.look_over_one(place.slot));
             }
             let now_ns = self.clock.now_ns();
             if now_ns >= until_ns {
@@ -46,10 +46,10 @@ impl<T: Transport> Worker<T> {
 
     fn look_over_one(&mut self, slot: u32) {
         // On a stream that has ended nothing can come unnoticed.
-        if self.lane.streams.is_some() {
+        if self.arm.streams.is_some() {
             return;
         }
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         for _ in 0..READS_IN_A_TURN {
             if !matches!(connection.stage, Stage::Busy | Stage::Idle) {
                 return;
@@ -62,8 +62,8 @@ impl<T: Transport> Worker<T> {
                 Ok(read) => {
                     connection.look_over(
                         &self.buffer[..read],
-                        &self.lane.program,
-                        &mut self.lane.desk,
+                        &self.arm.program,
+                        &mut self.arm.desk,
                     );
                 }
                 Err(_) => return,

@@ -1,4 +1,4 @@
-//! What follows from a failure: the books, the next try, and the end where nothing can be reached.
+//! What follows from a failure: the accounting, the next try, and the end where nothing can be reached.
 
 use std::cmp::Reverse;
 
@@ -16,21 +16,21 @@ impl<T: Transport> Worker<T> {
     /// Everything the connection carries has failed.
     #[cold]
     pub(super) fn broke(&mut self, slot: u32, broken: Broken) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         if connection.outstanding == 0 {
-            return self.lane.drop_connection(slot);
+            return self.arm.drop_connection(slot);
         }
-        if self.lane.program.resends && connection.ended_idle(broken.failure, &self.lane.program) {
+        if self.arm.program.resends && connection.ended_idle(broken.failure, &self.arm.program) {
             return self.send_again(slot);
         }
         let failed = u64::from(connection.outstanding);
-        self.lane
+        self.arm
             .desk
-            .ledger
+            .recorder
             .fail(broken.failure, failed, || broken.detail);
         connection.exchange.failures = connection.exchange.failures.saturating_add(1);
         let failures = connection.exchange.failures;
-        if let Some(log) = &mut self.lane.desk.log {
+        if let Some(log) = &mut self.arm.desk.log {
             for _ in 0..failed {
                 log.note_end(
                     connection.exchange.stamps,
@@ -39,17 +39,17 @@ impl<T: Transport> Worker<T> {
                 );
             }
         }
-        if self.lane.program.ends_on.contains(&broken.failure) {
+        if self.arm.program.ends_on.contains(&broken.failure) {
             self.end_for_failure();
         }
-        if self.lane.program.ends_unreached && self.lane.desk.ledger.opened.get() == 0 {
+        if self.arm.program.ends_unreached && self.arm.desk.recorder.opened.get() == 0 {
             self.note_unreached(failures);
         }
-        self.lane.drop_connection(slot);
+        self.arm.drop_connection(slot);
         // Never at once into `vacant`: where connecting fails within its own call, starting would
         // find the place vacant again and never come round to the time.
-        let wait_ns = wait_ns(failures, self.lane.program.retry_wait_max_ns);
-        self.lane
+        let wait_ns = wait_ns(failures, self.arm.program.retry_wait_max_ns);
+        self.arm
             .sleepers
             .push(Reverse((self.now_ns + wait_ns, slot)));
     }
@@ -57,19 +57,19 @@ impl<T: Transport> Worker<T> {
     /// Sends what a connection carries once more, on a new one.
     #[cold]
     pub(super) fn send_again(&mut self, slot: u32) {
-        let outstanding = self.lane.connections[slot as usize].outstanding;
-        self.lane.drop_connection(slot);
-        let connection = &mut self.lane.connections[slot as usize];
-        connection.send_again(outstanding, self.now_ns, &self.lane.desk);
+        let outstanding = self.arm.connections[slot as usize].outstanding;
+        self.arm.drop_connection(slot);
+        let connection = &mut self.arm.connections[slot as usize];
+        connection.send_again(outstanding, self.now_ns, &self.arm.desk);
         self.open(slot);
     }
 
-    /// Ends the run, or the lane where it is one of several.
+    /// Ends the run, or the arm where it is one of several.
     pub(super) fn end_for_failure(&self) {
-        match &self.weave {
-            Some(weave) => {
-                let lane = self.lane.assignment.lane;
-                weave.course.note_end(lane, Ended::Failure);
+        match &self.interleave {
+            Some(interleave) => {
+                let arm = self.arm.assignment.arm;
+                interleave.course.note_end(arm, Ended::Failure);
             }
             None => self.control.stop(self.now_ns),
         }
@@ -79,26 +79,26 @@ impl<T: Transport> Worker<T> {
     /// once there were enough. Where connections go to several addresses, each place counts once:
     /// one dead address must not end what the others could serve.
     pub(super) fn note_unreached(&mut self, failures: u32) {
-        if self.weave.is_some() {
+        if self.interleave.is_some() {
             return;
         }
-        if self.lane.program.addresses > 1 && failures > 1 {
+        if self.arm.program.addresses > 1 && failures > 1 {
             return;
         }
-        self.lane.unreached += 1;
-        let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
-        if self.lane.unreached == enough.min(self.lane.assignment.connections) {
+        self.arm.unreached += 1;
+        let enough = FAILED_ATTEMPTS.max(self.arm.program.addresses);
+        if self.arm.unreached == enough.min(self.arm.assignment.connections) {
             self.control.note_unreached(self.now_ns);
         }
     }
 
     /// The worker's first connection is open: what seemed out of reach is not.
     pub(super) fn note_reached(&mut self) {
-        if self.weave.is_some() {
+        if self.interleave.is_some() {
             return;
         }
-        let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
-        if self.lane.unreached >= enough.min(self.lane.assignment.connections) {
+        let enough = FAILED_ATTEMPTS.max(self.arm.program.addresses);
+        if self.arm.unreached >= enough.min(self.arm.assignment.connections) {
             self.control.note_reached();
         }
     }

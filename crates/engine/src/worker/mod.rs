@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The worker has the clock, the waiting, the buffer and the control; what is sent, on which
-//! connections and into which books is its [`Lane`]'s. Mostly there is one lane, whose turn never ends.
-//! Where there are several, they take turns (`switching.rs`): what is due is started for the lane on turn
+//! connections and into which accounting is its [`Arm`]'s. Mostly there is one arm, whose turn never ends.
+//! Where there are several, they take turns (`switching.rs`): what is due is started for the arm on turn
 //! only, what is ready is read of all.
 //!
 //! All ready answers are read before the next requests are written. On a shared core the
@@ -20,10 +20,10 @@
 //! what the loop spent on the connections before it in the same turn, which is honest: so much later
 //! did this client see the answer.
 
+mod arm;
 mod clients;
 mod ending;
 mod failing;
-mod lane;
 mod quic;
 mod reading;
 mod starting;
@@ -45,8 +45,8 @@ use crate::course::Course;
 use crate::program::Waiting;
 use crate::transport::Transport;
 use crate::waiter::Waiter;
-pub(crate) use lane::{Assignment, Lane};
-use switching::Weave;
+pub(crate) use arm::{Arm, Assignment};
+use switching::Interleaving;
 use timekeeping::sweep_interval_ns;
 
 const EVENTS: usize = 1_024;
@@ -57,7 +57,7 @@ const READS_IN_A_TURN: usize = 64;
 /// connections takes longer than an answer may lie unread.
 const STARTS_IN_A_TURN: u32 = 1_024;
 
-/// One thread's event loop: the clock, the waiting and the reading, for a lane.
+/// One thread's event loop: the clock, the waiting and the reading, for an arm.
 pub(crate) struct Worker<T: Transport> {
     control: Arc<Control>,
     clock: Clock,
@@ -72,16 +72,16 @@ pub(crate) struct Worker<T: Transport> {
     /// Whether more may be due than a turn starts.
     has_more_due: bool,
     wake_ns: u64,
-    /// The lane on turn.
-    lane: Lane<T>,
-    /// The other lanes, where there are any.
-    weave: Option<Box<Weave<T>>>,
+    /// The arm on turn.
+    arm: Arm<T>,
+    /// The other arms, where there are any.
+    interleave: Option<Box<Interleaving<T>>>,
 }
 
-/// Which place of which lane a token stands for.
+/// Which place of which arm a token stands for.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    lane: usize,
+    arm: usize,
     slot: u32,
 }
 
@@ -91,13 +91,13 @@ impl Place {
 
     fn of(token: Token) -> Self {
         Self {
-            lane: token.0 >> Self::SLOT_BITS,
+            arm: token.0 >> Self::SLOT_BITS,
             slot: (token.0 & ((1 << Self::SLOT_BITS) - 1)) as u32,
         }
     }
 
     fn token(self) -> Token {
-        Token(self.lane << Self::SLOT_BITS | self.slot as usize)
+        Token(self.arm << Self::SLOT_BITS | self.slot as usize)
     }
 }
 
@@ -116,38 +116,38 @@ impl<T: Transport> Worker<T> {
     ///
     /// # Errors
     /// Where the system has no selector for it.
-    pub(crate) fn new(lane: Lane<T>, control: Arc<Control>) -> io::Result<Self> {
-        let waiting = lane.program.waiting;
-        Self::waiting(waiting, lane, control)
+    pub(crate) fn new(arm: Arm<T>, control: Arc<Control>) -> io::Result<Self> {
+        let waiting = arm.program.waiting;
+        Self::waiting(waiting, arm, control)
     }
 
-    /// A worker whose lanes take turns.
+    /// A worker whose arms take turns.
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub(crate) fn of_lanes(
-        mut lanes: Vec<Lane<T>>,
+    pub(crate) fn of_arms(
+        mut arms: Vec<Arm<T>>,
         course: &Arc<Course>,
         control: Arc<Control>,
     ) -> io::Result<Self> {
-        let waiting = match lanes
+        let waiting = match arms
             .iter()
-            .any(|lane| lane.program.waiting == Waiting::Precise)
+            .any(|arm| arm.program.waiting == Waiting::Precise)
         {
             true => Waiting::Precise,
             false => Waiting::Switching,
         };
-        let timeouts = lanes.iter().map(|lane| lane.program.timeout_ns);
+        let timeouts = arms.iter().map(|arm| arm.program.timeout_ns);
         let sweep_interval_ns = timeouts.map(sweep_interval_ns).min().unwrap_or(TICK_NS);
-        let mut worker = Self::waiting(waiting, lanes.remove(0), control)?;
+        let mut worker = Self::waiting(waiting, arms.remove(0), control)?;
         worker.sweep_interval_ns = sweep_interval_ns;
         worker.next_sweep_ns = sweep_interval_ns;
-        worker.weave = Weave::new(Arc::clone(course), lanes.into_iter()).map(Box::new);
+        worker.interleave = Interleaving::new(Arc::clone(course), arms.into_iter()).map(Box::new);
         Ok(worker)
     }
 
-    fn waiting(waiting: Waiting, lane: Lane<T>, control: Arc<Control>) -> io::Result<Self> {
-        let sweep_interval_ns = sweep_interval_ns(lane.program.timeout_ns);
+    fn waiting(waiting: Waiting, arm: Arm<T>, control: Arc<Control>) -> io::Result<Self> {
+        let sweep_interval_ns = sweep_interval_ns(arm.program.timeout_ns);
         Ok(Self {
             waiter: Waiter::new(waiting)?,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
@@ -155,7 +155,7 @@ impl<T: Transport> Worker<T> {
                 is_measuring: false,
                 start_ns: 0,
                 end_ns: NEVER,
-                next_window_ns: lane.program.window_ns,
+                next_window_ns: arm.program.window_ns,
                 cpu_start_ns: 0,
             },
             sweep_interval_ns,
@@ -166,8 +166,8 @@ impl<T: Transport> Worker<T> {
             wake_ns: NEVER,
             clock: Clock::start(),
             control,
-            lane,
-            weave: None,
+            arm,
+            interleave: None,
         })
     }
 
@@ -176,8 +176,8 @@ impl<T: Transport> Worker<T> {
         self.clock = clock;
         self.waiter.prepare_thread();
         self.phase.cpu_start_ns = thread_cpu_ns();
-        if let Some(weave) = &mut self.weave {
-            weave.prepare_thread();
+        if let Some(interleave) = &mut self.interleave {
+            interleave.prepare_thread();
         }
         let mut events = Events::with_capacity(EVENTS);
         loop {
@@ -187,10 +187,10 @@ impl<T: Transport> Worker<T> {
                 return self.look_over(&mut events);
             }
             self.read_ready(&events);
-            if self.lane.desk.supply.is_some() {
+            if self.arm.desk.supply.is_some() {
                 self.heed_supply();
             }
-            self.lane.wake_sleepers(self.now_ns);
+            self.arm.wake_sleepers(self.now_ns);
             self.start_due();
             self.wait(&mut events)?;
         }
@@ -212,27 +212,27 @@ impl<T: Transport> Worker<T> {
     }
 
     fn next_wake_ns(&self) -> u64 {
-        if let Some(weave) = &self.weave {
-            return self.next_wake_of_all_ns(weave);
+        if let Some(interleave) = &self.interleave {
+            return self.next_wake_of_all_ns(interleave);
         }
-        if !self.lane.unread.is_empty() || self.has_none_left() {
+        if !self.arm.unread.is_empty() || self.has_none_left() {
             return self.now_ns;
         }
         let mut wake_ns = (self.now_ns + TICK_NS)
             .min(self.phase.next_window_ns)
             .min(self.phase_end_ns())
             .min(self.next_sweep_ns);
-        if let Some(at_ns) = self.lane.next_waking_ns() {
+        if let Some(at_ns) = self.arm.next_waking_ns() {
             wake_ns = wake_ns.min(at_ns);
         }
-        match self.lane.next_start_ns() {
+        match self.arm.next_start_ns() {
             Some(next_ns) => wake_ns.min(next_ns),
             None => wake_ns,
         }
     }
 
     fn note_stall(&self, stall_ns: u64) {
-        let largest = &self.lane.desk.ledger.largest_stall_ns;
+        let largest = &self.arm.desk.recorder.largest_stall_ns;
         if stall_ns > largest.get() {
             largest.set(stall_ns);
         }

@@ -1,7 +1,7 @@
-//! A lane of HTTP/3: opening its connections, reading and writing their datagrams, and QUIC's timers.
+//! An arm of HTTP/3: opening its connections, reading and writing their datagrams, and QUIC's timers.
 //!
 //! As with HTTP/2 a batch costs one reading of the clock, one read and one write. A timer that goes off is a sweep that
-//! comes early: so the loop has one time more to look at, whatever its lanes speak.
+//! comes early: so the loop has one time more to look at, whatever its arms speak.
 
 use std::io;
 
@@ -16,22 +16,22 @@ use crate::streams::{Carrier, Wires};
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
-    /// Whether it is HTTP/3 that the lane speaks.
+    /// Whether it is HTTP/3 that the arm speaks.
     pub(super) fn is_quic(&self) -> bool {
         let of = |wires: &Wires<T>| wires.quic.is_some();
-        self.lane.streams.as_deref().is_some_and(of)
+        self.arm.streams.as_deref().is_some_and(of)
     }
 
     /// Begins a connection, for the place that the descriptor's events will name.
     pub(super) fn open_quic(&mut self, number: u32) {
-        let lane = self.lane.assignment.lane as usize;
+        let arm = self.arm.assignment.arm as usize;
         let now_ns = self.now_ns;
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let Some(quic) = &mut wires.quic else { return };
         let opened = quic.open(number, now_ns).and_then(|mut http3| {
-            let place = Place { lane, slot: number };
+            let place = Place { arm, slot: number };
             let interest = Interest::READABLE | Interest::WRITABLE;
             let descriptor = http3.descriptor().as_raw_fd();
             let registry = self.waiter.registry();
@@ -49,7 +49,7 @@ impl<T: Transport> Worker<T> {
             Ok(http3) => {
                 wire.begin(Carrier::Http3(Box::new(http3)));
                 wires.is_due(number);
-                self.lane.desk.ledger.note_open();
+                self.arm.desk.recorder.note_open();
             }
             Err(broken) => self.break_wire(number, broken),
         }
@@ -60,14 +60,14 @@ impl<T: Transport> Worker<T> {
             self.read_quic(number);
         }
         if event.is_writable()
-            && let Some(wires) = &mut self.lane.streams
+            && let Some(wires) = &mut self.arm.streams
             && let Carrier::Http3(http3) = &wires.wires[number as usize].carrier
             && http3.has_unsent()
         {
             wires.is_due(number);
         }
-        if self.weave.is_some() {
-            // Its lane may rest when the next writes are made.
+        if self.interleave.is_some() {
+            // Its arm may rest when the next writes are made.
             self.write_due();
         }
     }
@@ -76,14 +76,14 @@ impl<T: Transport> Worker<T> {
     pub(super) fn read_quic(&mut self, number: u32) {
         for turn in 0..READS_IN_A_TURN {
             self.stamp_again(turn);
-            let (lane, now_ns) = (&mut self.lane, self.now_ns);
-            let Some(wires) = &mut lane.streams else {
+            let (arm, now_ns) = (&mut self.arm, self.now_ns);
+            let Some(wires) = &mut arm.streams else {
                 return;
             };
             let Some((quic, http3)) = wires.http3(number) else {
                 return;
             };
-            match quic.read(http3, now_ns, &lane.desk.ledger) {
+            match quic.read(http3, now_ns, &arm.desk.recorder) {
                 Ok(may_be_more) => {
                     wires.wires[number as usize].heard_ns = now_ns;
                     self.serve_quic(number);
@@ -94,16 +94,16 @@ impl<T: Transport> Worker<T> {
                 Err(error) => return self.unreached(number, &error),
             }
         }
-        self.lane.unread.push(number);
+        self.arm.unread.push(number);
     }
 
     /// Does what datagrams, or a timer, ask for.
     fn serve_quic(&mut self, number: u32) {
-        let lane = &mut self.lane;
-        let Some(wires) = &mut lane.streams else {
+        let arm = &mut self.arm;
+        let Some(wires) = &mut arm.streams else {
             return;
         };
-        let served = wires.serve(number, self.now_ns, &lane.program, &mut lane.desk);
+        let served = wires.serve(number, self.now_ns, &arm.program, &mut arm.desk);
         self.end_streams();
         match served {
             Err(broken) => return self.break_wire(number, broken),
@@ -111,7 +111,7 @@ impl<T: Transport> Worker<T> {
             Ok(false) => {}
         }
         self.go_on(number);
-        if let Some(wires) = &mut self.lane.streams {
+        if let Some(wires) = &mut self.arm.streams {
             wires.is_due(number);
         }
     }
@@ -119,15 +119,15 @@ impl<T: Transport> Worker<T> {
     /// The handshake is done, QUIC's and TLS's in one: requests can be sent.
     fn quic_connected(&mut self, number: u32) {
         self.now_ns = self.clock.now_ns();
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
         let Carrier::Http3(http3) = &wire.carrier else {
             return;
         };
-        let desk = &mut self.lane.desk;
-        desk.ledger.note_quic(http3.agreement());
+        let desk = &mut self.arm.desk;
+        desk.recorder.note_quic(http3.agreement());
         desk.note_session(|| Some(http3.session()));
         let connect_time_ns = self.now_ns.saturating_sub(wire.since_ns);
         wire.greet(self.now_ns);
@@ -140,12 +140,12 @@ impl<T: Transport> Worker<T> {
     }
 
     pub(super) fn write_quic(&mut self, number: u32) {
-        let lane = &mut self.lane;
-        let Some((quic, http3)) = (lane.streams.as_mut()).and_then(|wires| wires.http3(number))
+        let arm = &mut self.arm;
+        let Some((quic, http3)) = (arm.streams.as_mut()).and_then(|wires| wires.http3(number))
         else {
             return;
         };
-        let written = quic.write(number, http3, self.now_ns, &lane.desk.ledger);
+        let written = quic.write(number, http3, self.now_ns, &arm.desk.recorder);
         self.next_sweep_ns = self.next_sweep_ns.min(quic.next_due_ns());
         if let Err(error) = written {
             self.unreached(number, &error);
@@ -158,12 +158,12 @@ impl<T: Transport> Worker<T> {
     fn unreached(&mut self, number: u32, error: &io::Error) {
         let stage = self.wire_stage(number);
         for _ in 0..READS_IN_A_TURN {
-            let (lane, now_ns) = (&mut self.lane, self.now_ns);
-            let wires = lane.streams.as_mut();
+            let (arm, now_ns) = (&mut self.arm, self.now_ns);
+            let wires = arm.streams.as_mut();
             let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {
                 return;
             };
-            let read = quic.read(http3, now_ns, &lane.desk.ledger);
+            let read = quic.read(http3, now_ns, &arm.desk.recorder);
             if read.is_ok() {
                 self.serve_quic(number);
             }
@@ -174,18 +174,18 @@ impl<T: Transport> Worker<T> {
                 break;
             }
         }
-        let lane = &mut self.lane;
-        let wires = lane.streams.as_mut();
+        let arm = &mut self.arm;
+        let wires = arm.streams.as_mut();
         if let Some((_, http3)) = wires.and_then(|wires| wires.http3(number)) {
-            let broken = http3.unreached(error, &lane.desk);
+            let broken = http3.unreached(error, &arm.desk);
             self.break_wire(number, broken);
         }
     }
 
-    /// Lets the timers that are due go off and, as often as other lanes are swept, ends what has taken too long.
+    /// Lets the timers that are due go off and, as often as other arms are swept, ends what has taken too long.
     pub(super) fn sweep_quic(&mut self) {
         while let Some(number) = self.next_quic_due() {
-            let wires = self.lane.streams.as_mut();
+            let wires = self.arm.streams.as_mut();
             let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {
                 continue;
             };
@@ -196,7 +196,7 @@ impl<T: Transport> Worker<T> {
         let interval_ns = self.sweep_interval_ns;
         let now_ns = self.now_ns;
         let Some(quic) = self
-            .lane
+            .arm
             .streams
             .as_mut()
             .and_then(|wires| wires.quic.as_mut())
@@ -210,7 +210,7 @@ impl<T: Transport> Worker<T> {
             self.write_due();
         }
         if let Some(quic) = self
-            .lane
+            .arm
             .streams
             .as_mut()
             .and_then(|wires| wires.quic.as_mut())
@@ -221,7 +221,7 @@ impl<T: Transport> Worker<T> {
     }
 
     fn next_quic_due(&mut self) -> Option<u32> {
-        let wires = self.lane.streams.as_mut()?;
+        let wires = self.arm.streams.as_mut()?;
         wires.quic.as_mut()?.next_due(self.now_ns)
     }
 }

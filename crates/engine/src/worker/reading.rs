@@ -20,7 +20,7 @@ fn is_word_of_peer(error: &io::Error) -> bool {
 
 impl<T: Transport> Worker<T> {
     pub(super) fn read_ready(&mut self, events: &Events) {
-        if self.weave.is_some() {
+        if self.interleave.is_some() {
             return self.read_ready_of_all(events);
         }
         self.read_unread();
@@ -37,11 +37,11 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on with the connections that had more to read.
     pub(super) fn read_unread(&mut self) {
-        if self.lane.streams.is_some() {
+        if self.arm.streams.is_some() {
             return self.read_unread_wires();
         }
-        for slot in std::mem::take(&mut self.lane.unread) {
-            if self.lane.connections[slot as usize].transport.is_some() {
+        for slot in std::mem::take(&mut self.arm.unread) {
+            if self.arm.connections[slot as usize].transport.is_some() {
                 self.now_ns = self.clock.now_ns();
                 self.read(slot, true);
             }
@@ -50,11 +50,11 @@ impl<T: Transport> Worker<T> {
 
     #[inline]
     pub(super) fn read_event(&mut self, slot: u32, event: &Event) {
-        if self.lane.streams.is_some() {
+        if self.arm.streams.is_some() {
             return self.wire_event(slot, event);
         }
         let ends = event.is_read_closed() || event.is_error();
-        match self.lane.connections[slot as usize].stage {
+        match self.arm.connections[slot as usize].stage {
             Stage::Closed => return,
             Stage::Opening if event.is_writable() || ends => self.establish(slot),
             Stage::Opening => {}
@@ -62,7 +62,7 @@ impl<T: Transport> Worker<T> {
             Stage::Busy if event.is_writable() => self.write_rest(slot),
             Stage::Busy | Stage::Idle => {}
         }
-        let stage = self.lane.connections[slot as usize].stage;
+        let stage = self.arm.connections[slot as usize].stage;
         let is_open = matches!(stage, Stage::Busy | Stage::Idle);
         if is_open && (event.is_readable() || ends) {
             self.read(slot, ends);
@@ -74,7 +74,7 @@ impl<T: Transport> Worker<T> {
     #[inline]
     pub(super) fn read(&mut self, slot: u32, ends: bool) {
         for turn in 0..READS_IN_A_TURN {
-            let connection = &mut self.lane.connections[slot as usize];
+            let connection = &mut self.arm.connections[slot as usize];
             let Some(transport) = &mut connection.transport else {
                 return;
             };
@@ -82,13 +82,13 @@ impl<T: Transport> Worker<T> {
                 Ok(0) => return self.peer_closed(slot),
                 Ok(read) => {
                     self.stamp_again(turn);
-                    self.lane.desk.ledger.totals.bytes_read.add(read as u64);
+                    self.arm.desk.recorder.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                     if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
                         return;
                     }
                     // A redirect may have opened another connection in this one's place.
-                    if self.lane.connections[slot as usize].stage == Stage::Opening {
+                    if self.arm.connections[slot as usize].stage == Stage::Opening {
                         return;
                     }
                 }
@@ -104,7 +104,7 @@ impl<T: Transport> Worker<T> {
                 Err(error) => return self.broke(slot, Broken::io(&error)),
             }
         }
-        self.lane.unread.push(slot);
+        self.arm.unread.push(slot);
     }
 
     /// Nothing more can be written. The peer may have said why before it closed: an answer that came counts, or a TLS
@@ -112,14 +112,14 @@ impl<T: Transport> Worker<T> {
     #[cold]
     pub(super) fn read_last(&mut self, slot: u32, error: &io::Error) {
         for _ in 0..READS_AT_THE_END {
-            let connection = &mut self.lane.connections[slot as usize];
+            let connection = &mut self.arm.connections[slot as usize];
             let Some(transport) = &mut connection.transport else {
                 return;
             };
             match transport.read(&mut self.buffer, true) {
                 Ok(0) => break,
                 Ok(read) => {
-                    self.lane.desk.ledger.totals.bytes_read.add(read as u64);
+                    self.arm.desk.recorder.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                 }
                 Err(other) if other.kind() == io::ErrorKind::Interrupted => {}
@@ -128,10 +128,10 @@ impl<T: Transport> Worker<T> {
                 }
                 Err(_) => break,
             }
-            match self.lane.connections[slot as usize].stage {
+            match self.arm.connections[slot as usize].stage {
                 Stage::Busy => {}
                 // It is where those that carry nothing are, and stays there.
-                Stage::Idle => return self.lane.drop_connection(slot),
+                Stage::Idle => return self.arm.drop_connection(slot),
                 Stage::Closed | Stage::Opening | Stage::Shaking => return,
             }
         }
@@ -139,27 +139,27 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Reads the clock for another read of a turn: what it brings came later than what the first one brought. Where
-    /// lanes take turns no stamp may lie behind a mark that was not passed.
+    /// arms take turns no stamp may lie behind a mark that was not passed.
     #[inline]
     pub(super) fn stamp_again(&mut self, turn: usize) {
-        if turn > 0 && self.weave.is_none() {
+        if turn > 0 && self.interleave.is_none() {
             self.now_ns = self.clock.now_ns();
         }
     }
 
     #[inline]
     pub(super) fn received(&mut self, slot: u32, read: usize) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         let input = &self.buffer[..read];
         if connection.outstanding == 0 {
             // Bytes nobody asked for: what an answer had too much, or a 408 before the server gives
             // up an idle connection.
-            connection.note_stray(read, input, &self.lane.desk);
-            return self.lane.drop_connection(slot);
+            connection.note_stray(read, input, &self.arm.desk);
+            return self.arm.drop_connection(slot);
         }
-        match connection.receive(input, self.now_ns, &self.lane.program, &mut self.lane.desk) {
+        match connection.receive(input, self.now_ns, &self.arm.program, &mut self.arm.desk) {
             Ok(Turn::Wait) => {}
-            Ok(Turn::Done { reusable }) => self.lane.done(slot, reusable, self.now_ns),
+            Ok(Turn::Done { reusable }) => self.arm.done(slot, reusable, self.now_ns),
             Ok(Turn::SendAgain) => self.send_again(slot),
             Ok(Turn::Follow { reusable }) => self.follow(slot, reusable),
             Err(broken) => self.broke(slot, broken),
@@ -172,21 +172,21 @@ impl<T: Transport> Worker<T> {
         if reusable {
             return self.write(slot);
         }
-        let outstanding = self.lane.connections[slot as usize].outstanding;
-        self.lane.drop_connection(slot);
-        self.lane.connections[slot as usize].outstanding = outstanding;
+        let outstanding = self.arm.connections[slot as usize].outstanding;
+        self.arm.drop_connection(slot);
+        self.arm.connections[slot as usize].outstanding = outstanding;
         self.open(slot);
     }
 
     pub(super) fn peer_closed(&mut self, slot: u32) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         if connection.outstanding == 0 {
-            return self.lane.drop_connection(slot);
+            return self.arm.drop_connection(slot);
         }
-        match connection.receive_close(self.now_ns, &self.lane.program, &mut self.lane.desk) {
+        match connection.receive_close(self.now_ns, &self.arm.program, &mut self.arm.desk) {
             Ok(Turn::Follow { .. }) => self.follow(slot, false),
             Ok(Turn::SendAgain) => self.send_again(slot),
-            Ok(_) => self.lane.done(slot, false, self.now_ns),
+            Ok(_) => self.arm.done(slot, false, self.now_ns),
             Err(broken) => self.broke(slot, broken),
         }
     }

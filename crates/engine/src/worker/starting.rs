@@ -15,30 +15,30 @@ impl<T: Transport> Worker<T> {
     /// between two requests.
     #[inline]
     pub(super) fn start_due(&mut self) {
-        let until_ns = match &self.weave {
-            Some(weave) => weave.serves_until_ns().min(self.control.stop_ns()),
+        let until_ns = match &self.interleave {
+            Some(interleave) => interleave.serves_until_ns().min(self.control.stop_ns()),
             None => self.phase_end_ns(),
         };
-        self.lane.note_room(self.turn_began_ns);
-        if self.lane.streams.is_some() {
+        self.arm.note_room(self.turn_began_ns);
+        if self.arm.streams.is_some() {
             return self.start_streams(until_ns);
         }
         for _ in 0..STARTS_IN_A_TURN {
-            if self.lane.quota == 0 {
-                self.lane.quota = self.refill();
-                if self.lane.quota == 0 {
+            if self.arm.quota == 0 {
+                self.arm.quota = self.refill();
+                if self.arm.quota == 0 {
                     return;
                 }
             }
-            if !self.lane.finds_room() {
-                return self.lane.note_full();
+            if !self.arm.finds_room() {
+                return self.arm.note_full();
             }
             self.now_ns = self.clock.now_ns();
-            let due_ns = self.lane.schedule.due(self.now_ns);
+            let due_ns = self.arm.schedule.due(self.now_ns);
             let Some(intended_ns) = due_ns.filter(|due_ns| *due_ns < until_ns) else {
                 return;
             };
-            self.lane.schedule.advance();
+            self.arm.schedule.advance();
             self.start(intended_ns);
         }
         self.has_more_due = true;
@@ -46,15 +46,15 @@ impl<T: Transport> Worker<T> {
 
     pub(super) fn refill(&mut self) -> u64 {
         match self.phase.is_measuring {
-            true => self.lane.refill(&self.control),
+            true => self.arm.refill(&self.control),
             false => 0,
         }
     }
 
     #[inline]
     pub(super) fn start(&mut self, intended_ns: u64) {
-        let slot = self.lane.take_next(intended_ns, self.now_ns);
-        let connection = &mut self.lane.connections[slot as usize];
+        let slot = self.arm.take_next(intended_ns, self.now_ns);
+        let connection = &mut self.arm.connections[slot as usize];
         if connection.stage == Stage::Idle {
             connection.stage = Stage::Busy;
             self.send(slot);
@@ -66,13 +66,13 @@ impl<T: Transport> Worker<T> {
     /// The first write of a request: the moment its service time begins.
     #[inline]
     pub(super) fn send(&mut self, slot: u32) {
-        if let Some(times) = &self.lane.desk.ledger.open_loop {
-            let connection = &self.lane.connections[slot as usize];
+        if let Some(times) = &self.arm.desk.recorder.open_loop {
+            let connection = &self.arm.connections[slot as usize];
             if connection.exchange.is_first_send() {
                 let lag_ns = self.now_ns.saturating_sub(connection.exchange.intended_ns);
                 times.send_lag.record(lag_ns);
-                let spare = self.lane.idle.len() + self.lane.vacant.len();
-                let busy = (self.lane.connections.len() - spare) as u64;
+                let spare = self.arm.idle.len() + self.arm.vacant.len();
+                let busy = (self.arm.connections.len() - spare) as u64;
                 times.busy_peak.set(times.busy_peak.get().max(busy));
             }
         }
@@ -81,9 +81,9 @@ impl<T: Transport> Worker<T> {
 
     #[inline]
     pub(super) fn write(&mut self, slot: u32) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         loop {
-            let Some((transport, unsent)) = connection.writing(&self.lane.program) else {
+            let Some((transport, unsent)) = connection.writing(&self.arm.program) else {
                 return;
             };
             let result = transport.write(unsent);
@@ -91,9 +91,9 @@ impl<T: Transport> Worker<T> {
             match result {
                 Ok(written) => {
                     connection.sent_bytes += written;
-                    self.lane
+                    self.arm
                         .desk
-                        .ledger
+                        .recorder
                         .totals
                         .bytes_written
                         .add(written as u64);
@@ -110,21 +110,21 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on where the last write found no more room.
     pub(super) fn write_rest(&mut self, slot: u32) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         match connection.transport.as_mut().map(T::flush) {
             Some(Err(error)) => self.read_last(slot, &error),
-            Some(Ok(())) if !connection.is_all_sent(&self.lane.program) => self.write(slot),
+            Some(Ok(())) if !connection.is_all_sent(&self.arm.program) => self.write(slot),
             _ => {}
         }
     }
 
     /// Begins to connect, for the place that the descriptor's events will name.
     pub(super) fn open_transport(&mut self, slot: u32) -> io::Result<T> {
-        let lane = self.lane.assignment.lane as usize;
-        let transport = T::open(&mut self.lane.connector, slot as usize)?;
+        let arm = self.arm.assignment.arm as usize;
+        let transport = T::open(&mut self.arm.connector, slot as usize)?;
         self.waiter.registry().register(
             &mut SourceFd(&transport.descriptor()),
-            Place { lane, slot }.token(),
+            Place { arm, slot }.token(),
             Interest::READABLE | Interest::WRITABLE,
         )?;
         Ok(transport)
@@ -133,10 +133,10 @@ impl<T: Transport> Worker<T> {
     pub(super) fn open(&mut self, slot: u32) {
         match self.open_transport(slot) {
             Ok(transport) => {
-                let connection = &mut self.lane.connections[slot as usize];
+                let connection = &mut self.arm.connections[slot as usize];
                 connection.transport = Some(transport);
                 connection.stage = Stage::Opening;
-                self.lane.desk.ledger.note_open();
+                self.arm.desk.recorder.note_open();
             }
             Err(error) => self.broke(slot, Broken::io(&error)),
         }
@@ -144,7 +144,7 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on connecting; once connected, sends what the connection was opened for.
     pub(super) fn establish(&mut self, slot: u32) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         let Some(transport) = &mut connection.transport else {
             return;
         };
@@ -161,7 +161,7 @@ impl<T: Transport> Worker<T> {
 
     /// The network's own connection is complete.
     fn connected(&mut self, slot: u32) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         if connection.stage != Stage::Opening {
             return;
         }
@@ -173,13 +173,13 @@ impl<T: Transport> Worker<T> {
     }
 
     pub(super) fn note_connected(&mut self, connect_time_ns: u64, is_again: bool) {
-        let ledger = &self.lane.desk.ledger;
-        ledger.connect_time.record(connect_time_ns);
+        let recorder = &self.arm.desk.recorder;
+        recorder.connect_time.record(connect_time_ns);
         match is_again {
-            true => ledger.reopened.add(1),
+            true => recorder.reopened.add(1),
             false => {
-                ledger.opened.add(1);
-                if ledger.opened.get() == 1 {
+                recorder.opened.add(1);
+                if recorder.opened.get() == 1 {
                     self.note_reached();
                 }
             }
@@ -188,24 +188,24 @@ impl<T: Transport> Worker<T> {
 
     /// Requests can be sent.
     fn ready(&mut self, slot: u32) {
-        let connection = &mut self.lane.connections[slot as usize];
+        let connection = &mut self.arm.connections[slot as usize];
         let agreement = connection.transport.as_ref().and_then(T::agreement);
         let session = || connection.transport.as_ref().and_then(T::session);
-        self.lane.desk.note_session(session);
+        self.arm.desk.note_session(session);
         if let Some(agreement) = agreement {
             // A handshake may pass within one event, where the peer is quick or this thread was not.
             self.now_ns = self.clock.now_ns();
             let handshake_time_ns = self.now_ns.saturating_sub(connection.exchange.since_ns);
-            self.lane
+            self.arm
                 .desk
-                .ledger
+                .recorder
                 .note_handshake(handshake_time_ns, agreement);
         }
         connection.stage = Stage::Busy;
         connection.exchange.since_ns = self.now_ns;
         let begun_ns = connection.exchange.stamps.begun_ns;
         connection.exchange.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
-        if !self.lane.program.is_open_loop && connection.exchange.is_first_send() {
+        if !self.arm.program.is_open_loop && connection.exchange.is_first_send() {
             connection.exchange.intended_ns = self.now_ns;
         }
         self.send(slot);

@@ -17,39 +17,39 @@ impl<T: Transport> Worker<T> {
         if broken.failure == Failure::Unprocessed && self.send_seat_again(number) {
             return;
         }
-        let lane = &mut self.lane;
-        let Some(wires) = &mut lane.streams else {
+        let arm = &mut self.arm;
+        let Some(wires) = &mut arm.streams else {
             return;
         };
         let seat = &mut wires.seats[number as usize];
         seat.state = State::Free;
-        seat.exchange.clear(&mut lane.desk);
+        seat.exchange.clear(&mut arm.desk);
         seat.exchange.failures = seat.exchange.failures.saturating_add(1);
-        let ledger = &lane.desk.ledger;
-        ledger.fail(broken.failure, 1, || broken.detail.clone());
-        if let Some(log) = &mut lane.desk.log {
+        let recorder = &arm.desk.recorder;
+        recorder.fail(broken.failure, 1, || broken.detail.clone());
+        if let Some(log) = &mut arm.desk.log {
             log.note_end(seat.exchange.stamps, self.now_ns, Some(broken.failure));
         }
-        let wait_ns = wait_ns(seat.exchange.failures, lane.program.retry_wait_max_ns);
+        let wait_ns = wait_ns(seat.exchange.failures, arm.program.retry_wait_max_ns);
         let wakes = Reverse((self.now_ns + wait_ns, number));
-        lane.sleepers.push(wakes);
-        if lane.program.ends_on.contains(&broken.failure) {
+        arm.sleepers.push(wakes);
+        if arm.program.ends_on.contains(&broken.failure) {
             self.end_for_failure();
         }
     }
 
     /// Lets a seat's request wait to be sent once more; false where it has failed.
     fn send_seat_again(&mut self, number: u32) -> bool {
-        let (lane, now_ns) = (&mut self.lane, self.now_ns);
-        let Some(wires) = lane.streams.as_mut().filter(|_| lane.program.resends) else {
+        let (arm, now_ns) = (&mut self.arm, self.now_ns);
+        let Some(wires) = arm.streams.as_mut().filter(|_| arm.program.resends) else {
             return false;
         };
         let seat = &mut wires.seats[number as usize];
         if !matches!(seat.state, State::Sent { .. }) || seat.exchange.is_final() {
             return false;
         }
-        seat.exchange.clear(&mut lane.desk);
-        seat.exchange.send_again(now_ns, &lane.desk);
+        seat.exchange.clear(&mut arm.desk);
+        seat.exchange.send_again(now_ns, &arm.desk);
         seat.state = State::Waiting { is_held: false };
         seat.taken_ns = now_ns;
         wires.wires[seat.wire as usize].waiting.push_front(number);
@@ -60,8 +60,8 @@ impl<T: Transport> Worker<T> {
     /// had served; then another is opened.
     #[cold]
     pub(super) fn break_wire(&mut self, number: u32, broken: Broken) {
-        let lane = &mut self.lane;
-        let Some(wires) = &mut lane.streams else {
+        let arm = &mut self.arm;
+        let Some(wires) = &mut arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -73,11 +73,11 @@ impl<T: Transport> Worker<T> {
             wire.failures = wire.failures.saturating_add(1);
         }
         let failures = wire.failures;
-        let mut lost = wires.clear(number, self.now_ns, &lane.desk.ledger);
+        let mut lost = wires.clear(number, self.now_ns, &arm.desk.recorder);
         if !has_served {
             lost.extend(wires.wires[number as usize].waiting.drain(..));
         }
-        if lane.program.ends_unreached && lane.desk.ledger.opened.get() == 0 && !lost.is_empty() {
+        if arm.program.ends_unreached && arm.desk.recorder.opened.get() == 0 && !lost.is_empty() {
             self.note_unreached(failures);
         }
         for seat in lost {
@@ -87,7 +87,7 @@ impl<T: Transport> Worker<T> {
     }
 
     fn open_for_waiting(&mut self, number: u32) {
-        let waits = self.lane.streams.as_deref().is_some_and(|wires| {
+        let waits = self.arm.streams.as_deref().is_some_and(|wires| {
             let wire = &wires.wires[number as usize];
             wire.stage == Stage::Closed && !wire.waiting.is_empty()
         });
@@ -98,7 +98,7 @@ impl<T: Transport> Worker<T> {
 
     /// The peer ended its side.
     pub(super) fn wire_closed(&mut self, number: u32) {
-        let Some(wires) = &self.lane.streams else {
+        let Some(wires) = &self.arm.streams else {
             return;
         };
         let is_going_away = wires.wires[number as usize].is_going_away();
@@ -109,25 +109,25 @@ impl<T: Transport> Worker<T> {
     /// Ends what has taken too long. Nothing can have before the oldest of the last look has: until then connections and
     /// seats are left alone.
     pub(super) fn sweep_streams(&mut self) {
-        if let Some(wires) = &mut self.lane.streams {
-            wires.tend(&self.lane.desk.ledger);
+        if let Some(wires) = &mut self.arm.streams {
+            wires.tend(&self.arm.desk.recorder);
         }
-        if self.now_ns >= self.lane.overdue_from_ns {
-            let limit_ns = self.lane.program.timeout_ns;
+        if self.now_ns >= self.arm.overdue_from_ns {
+            let limit_ns = self.arm.program.timeout_ns;
             let after = format!("after {} ms", limit_ns as f64 / 1e6);
             let oldest_ns = self.sweep_wires(&after).min(self.sweep_seats(&after));
-            self.lane.overdue_from_ns = oldest_ns + limit_ns;
+            self.arm.overdue_from_ns = oldest_ns + limit_ns;
         }
         self.write_due();
     }
 
     /// Ends attempts to connect, and what has waited for a connection; since when the oldest attempt of the others lasts.
     fn sweep_wires(&mut self, after: &str) -> u64 {
-        let limit_ns = self.lane.program.timeout_ns;
+        let limit_ns = self.arm.program.timeout_ns;
         let mut oldest_ns = self.now_ns;
-        let count = self.lane.streams.as_ref().map_or(0, |of| of.wires.len());
+        let count = self.arm.streams.as_ref().map_or(0, |of| of.wires.len());
         for number in 0..count as u32 {
-            let Some(wires) = &self.lane.streams else {
+            let Some(wires) = &self.arm.streams else {
                 break;
             };
             let wire = &wires.wires[number as usize];
@@ -146,11 +146,11 @@ impl<T: Transport> Worker<T> {
 
     /// Ends requests that were sent; since when the oldest of the others, and of those that wait, do.
     fn sweep_seats(&mut self, after: &str) -> u64 {
-        let limit_ns = self.lane.program.timeout_ns;
+        let limit_ns = self.arm.program.timeout_ns;
         let mut oldest_ns = self.now_ns;
-        let count = self.lane.streams.as_ref().map_or(0, |of| of.seats.len());
+        let count = self.arm.streams.as_ref().map_or(0, |of| of.seats.len());
         for number in 0..count as u32 {
-            let Some(wires) = &self.lane.streams else {
+            let Some(wires) = &self.arm.streams else {
                 break;
             };
             let seat = &wires.seats[number as usize];
@@ -169,8 +169,8 @@ impl<T: Transport> Worker<T> {
 
     /// Gives up what has waited on a connection for too long.
     fn time_out_waiting(&mut self, number: u32, after: &str) {
-        let (limit_ns, now_ns) = (self.lane.program.timeout_ns, self.now_ns);
-        let Some(wires) = &mut self.lane.streams else {
+        let (limit_ns, now_ns) = (self.arm.program.timeout_ns, self.now_ns);
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let overdue = wires.take_overdue(number, now_ns, limit_ns);
@@ -178,14 +178,14 @@ impl<T: Transport> Worker<T> {
             return;
         }
         for seat in overdue {
-            let Some(wires) = &mut self.lane.streams else {
+            let Some(wires) = &mut self.arm.streams else {
                 return;
             };
             let Seat {
                 state, exchange, ..
             } = &wires.seats[seat as usize];
             let (state, since_ns) = (*state, exchange.since_ns);
-            wires.seats[seat as usize].note_wait(now_ns, &self.lane.desk.ledger);
+            wires.seats[seat as usize].note_wait(now_ns, &self.arm.desk.recorder);
             let wire = &mut wires.wires[number as usize];
             wire.is_silent |= wire.stage == Stage::Busy
                 && wire.heard_ns <= since_ns
@@ -198,7 +198,7 @@ impl<T: Transport> Worker<T> {
 
     /// Gives up a request that was sent. A connection on which nothing was heard for so long takes no more.
     fn time_out(&mut self, seat: u32, stream: u64, since_ns: u64, after: &str) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let number = wires.seats[seat as usize].wire;
@@ -211,7 +211,7 @@ impl<T: Transport> Worker<T> {
         let why = why(State::Sent { stream }, wire);
         let detail = format!("{after}{came}{why}");
         wire.cancel(stream);
-        wire.note_stall(self.now_ns, &self.lane.desk.ledger);
+        wire.note_stall(self.now_ns, &self.arm.desk.recorder);
         wires.is_due(number);
         self.fail_seat(seat, &Broken::new(Failure::Timeout, detail));
         self.go_on(number);

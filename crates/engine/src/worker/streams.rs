@@ -1,4 +1,4 @@
-//! A lane of HTTP/2 or HTTP/3: starting what is due on its seats, and reading and writing the connections of HTTP/2.
+//! An arm of HTTP/2 or HTTP/3: starting what is due on its seats, and reading and writing the connections of HTTP/2.
 //!
 //! What is due is given to seats first. Then each connection that has some is written once: its requests are put into its
 //! buffer, stamped and written before those of the next are. So a batch costs two readings of the clock, one write and,
@@ -28,21 +28,21 @@ impl<T: Transport> Worker<T> {
         let mut asked = None;
         self.has_more_due = true;
         for started in 1..=STARTS_IN_A_TURN {
-            if self.lane.quota == 0 {
-                self.lane.quota = self.refill();
+            if self.arm.quota == 0 {
+                self.arm.quota = self.refill();
             }
-            if self.lane.quota == 0 || !self.lane.finds_room() {
-                self.lane.note_full();
+            if self.arm.quota == 0 || !self.arm.finds_room() {
+                self.arm.note_full();
                 self.has_more_due = false;
                 break;
             }
-            let due_ns = self.lane.schedule.due(self.now_ns);
+            let due_ns = self.arm.schedule.due(self.now_ns);
             let Some(intended_ns) = due_ns.filter(|due_ns| *due_ns < until_ns) else {
                 self.has_more_due = false;
                 break;
             };
-            self.lane.schedule.advance();
-            let wire = self.lane.take_seat(intended_ns, self.now_ns);
+            self.arm.schedule.advance();
+            let wire = self.arm.take_seat(intended_ns, self.now_ns);
             if asked.replace(wire) != Some(wire) {
                 self.go_on(wire);
             }
@@ -56,13 +56,13 @@ impl<T: Transport> Worker<T> {
     /// Sees to it that what waits on a connection is sent, or opens it for that.
     #[inline]
     pub(super) fn go_on(&mut self, number: u32) {
-        let lane = &mut self.lane;
-        let Some(wires) = &mut lane.streams else {
+        let arm = &mut self.arm;
+        let Some(wires) = &mut arm.streams else {
             return;
         };
         let wire = &wires.wires[number as usize];
         match wire.stage {
-            Stage::Busy if wire.is_done(&lane.program) => self.end_wire(number),
+            Stage::Busy if wire.is_done(&arm.program) => self.end_wire(number),
             Stage::Busy => wires.is_due(number),
             Stage::Closed if !wire.waiting.is_empty() => self.open_wire(number),
             _ => {}
@@ -71,14 +71,14 @@ impl<T: Transport> Worker<T> {
 
     /// Writes all connections that have something to send.
     pub(super) fn write_due(&mut self) {
-        while let Some(wires) = &mut self.lane.streams
+        while let Some(wires) = &mut self.arm.streams
             && !wires.due.is_empty()
         {
             let mut due = std::mem::take(&mut wires.due);
             for number in due.drain(..) {
                 self.write_wire(number);
             }
-            if let Some(wires) = &mut self.lane.streams
+            if let Some(wires) = &mut self.arm.streams
                 && wires.due.is_empty()
             {
                 wires.due = due;
@@ -87,17 +87,17 @@ impl<T: Transport> Worker<T> {
     }
 
     fn write_wire(&mut self, number: u32) {
-        let lane = &mut self.lane;
-        let Some(wires) = &mut lane.streams else {
+        let arm = &mut self.arm;
+        let Some(wires) = &mut arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
         wire.is_due = false;
         if wire.stage == Stage::Busy
-            && wires.send_waiting(number, self.now_ns, &lane.program, &mut lane.desk)
+            && wires.send_waiting(number, self.now_ns, &arm.program, &mut arm.desk)
         {
             self.now_ns = self.clock.now_ns();
-            wires.stamp(self.now_ns, self.turn_began_ns, &lane.desk);
+            wires.stamp(self.now_ns, self.turn_began_ns, &arm.desk);
         }
         let wire = &mut wires.wires[number as usize];
         let http2 = match &mut wire.carrier {
@@ -107,10 +107,10 @@ impl<T: Transport> Worker<T> {
         };
         match http2.write() {
             Ok(written) => {
-                let totals = &lane.desk.ledger.totals;
+                let totals = &arm.desk.recorder.totals;
                 totals.bytes_written.add(written as u64);
                 // Requests may have waited for nothing else than that this was sent.
-                if written > 0 && !wire.waiting.is_empty() && wire.has_room(&lane.program) {
+                if written > 0 && !wire.waiting.is_empty() && wire.has_room(&arm.program) {
                     self.go_on(number);
                 }
             }
@@ -122,7 +122,7 @@ impl<T: Transport> Worker<T> {
     #[cold]
     fn read_last_of_wire(&mut self, number: u32, error: &io::Error) {
         self.read_wire(number, true);
-        if self.wire_stage(number) == Stage::Busy && !self.lane.unread.contains(&number) {
+        if self.wire_stage(number) == Stage::Busy && !self.arm.unread.contains(&number) {
             self.break_wire(number, Broken::io(error));
         }
     }
@@ -132,7 +132,7 @@ impl<T: Transport> Worker<T> {
             return self.open_quic(number);
         }
         let opened = self.open_transport(number);
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -140,7 +140,7 @@ impl<T: Transport> Worker<T> {
         match opened {
             Ok(transport) => {
                 wire.begin(Carrier::Http2(Http2::new(transport)));
-                self.lane.desk.ledger.note_open();
+                self.arm.desk.recorder.note_open();
             }
             Err(error) => self.break_wire(number, Broken::io(&error)),
         }
@@ -161,19 +161,19 @@ impl<T: Transport> Worker<T> {
         if self.wire_stage(number) == Stage::Busy && (event.is_readable() || ends) {
             self.read_wire(number, ends);
         }
-        if self.weave.is_some() {
-            // Its lane may rest when the next writes are made.
+        if self.interleave.is_some() {
+            // Its arm may rest when the next writes are made.
             self.write_due();
         }
     }
 
     pub(super) fn wire_stage(&self, number: u32) -> Stage {
         let wire = |wires: &Wires<T>| wires.wires[number as usize].stage;
-        self.lane.streams.as_deref().map_or(Stage::Closed, wire)
+        self.arm.streams.as_deref().map_or(Stage::Closed, wire)
     }
 
     fn write_rest_of_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -188,7 +188,7 @@ impl<T: Transport> Worker<T> {
     }
 
     fn establish_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -209,7 +209,7 @@ impl<T: Transport> Worker<T> {
 
     /// The network's own connection is complete.
     fn wire_connected(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -235,7 +235,7 @@ impl<T: Transport> Worker<T> {
 
     /// Requests can be sent, if the server speaks HTTP/2.
     fn greet(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -244,11 +244,11 @@ impl<T: Transport> Worker<T> {
             return;
         };
         let transport = &http2.transport;
-        let desk = &mut self.lane.desk;
+        let desk = &mut self.arm.desk;
         if let Some(agreement) = transport.agreement() {
             self.now_ns = self.clock.now_ns();
             let handshake_time_ns = self.now_ns.saturating_sub(since_ns);
-            desk.ledger.note_handshake(handshake_time_ns, agreement);
+            desk.recorder.note_handshake(handshake_time_ns, agreement);
         }
         desk.note_session(|| transport.session());
         if T::SHAKES_HANDS && transport.protocol() != Some(HTTP2) {
@@ -267,7 +267,7 @@ impl<T: Transport> Worker<T> {
     /// Reads a connection until it is drained, as [`Worker::read`] does.
     pub(super) fn read_wire(&mut self, number: u32, ends: bool) {
         for turn in 0..READS_IN_A_TURN {
-            let Some(wires) = &mut self.lane.streams else {
+            let Some(wires) = &mut self.arm.streams else {
                 return;
             };
             let wire = &mut wires.wires[number as usize];
@@ -296,14 +296,14 @@ impl<T: Transport> Worker<T> {
                 Err(error) => return self.break_wire(number, Broken::io(&error)),
             }
         }
-        self.lane.unread.push(number);
+        self.arm.unread.push(number);
     }
 
     /// Ends a connection of which the peer has said that it ends with an error (RFC 9113, 5.4.1 and 6.8): where it
     /// does not close it by itself, what it has not answered would wait for the timeout.
     #[inline]
     fn heed_refusal(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let client = wires.wires[number as usize].http2();
@@ -319,34 +319,34 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on with the connections that had more to read.
     pub(super) fn read_unread_wires(&mut self) {
-        for number in std::mem::take(&mut self.lane.unread) {
+        for number in std::mem::take(&mut self.arm.unread) {
             self.now_ns = self.clock.now_ns();
             match self.is_quic() {
                 true => self.read_quic(number),
                 false => self.read_wire(number, true),
             }
         }
-        if self.weave.is_some() {
+        if self.interleave.is_some() {
             self.write_due();
         }
     }
 
     #[inline]
     fn received_on_wire(&mut self, number: u32, read: usize) {
-        let lane = &mut self.lane;
-        let Some(wires) = &mut lane.streams else {
+        let arm = &mut self.arm;
+        let Some(wires) = &mut arm.streams else {
             return;
         };
-        lane.desk.ledger.totals.bytes_read.add(read as u64);
+        arm.desk.recorder.totals.bytes_read.add(read as u64);
         let input = &self.buffer[..read];
-        let (program, desk) = (&lane.program, &mut lane.desk);
+        let (program, desk) = (&arm.program, &mut arm.desk);
         let received = wires.receive(number, input, self.now_ns, program, desk);
         self.end_streams();
         if let Err(broken) = received {
             return self.break_wire(number, broken);
         }
         self.go_on(number);
-        if let Some(wires) = &mut self.lane.streams {
+        if let Some(wires) = &mut self.arm.streams {
             wires.is_due(number);
         }
     }
@@ -354,39 +354,39 @@ impl<T: Transport> Worker<T> {
     /// Goes on with the seats whose streams have ended.
     #[inline]
     pub(super) fn end_streams(&mut self) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let mut ended = std::mem::take(&mut wires.ended);
         for seat in ended.answered.drain(..) {
-            self.lane.end_stream(seat, self.now_ns);
+            self.arm.end_stream(seat, self.now_ns);
         }
         // Those that are sent again go to the front: in the order in which they were sent before.
         for (seat, broken) in ended.failed.drain(..).rev() {
             self.fail_seat(seat, &broken);
         }
-        if let Some(wires) = &mut self.lane.streams {
+        if let Some(wires) = &mut self.arm.streams {
             wires.ended = ended;
         }
     }
 
     pub(super) fn is_greeted(&self, number: u32) -> bool {
         let of = |wires: &Wires<T>| wires.wires[number as usize].is_greeted();
-        self.lane.streams.as_deref().is_some_and(of)
+        self.arm.streams.as_deref().is_some_and(of)
     }
 
     /// Closes a connection that takes no more requests, and opens another for those that wait.
     fn end_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let Some(wires) = &mut self.arm.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
         if wire.carried == 0 && !wire.is_silent && !wire.waiting.is_empty() {
-            // It would be opened again and again, and nothing be booked. Silence takes its time, and books it.
+            // It would be opened again and again, and nothing be booked. Silence takes its time, and accounting it.
             let detail = "the server takes no request on a connection that it has just opened";
             return self.break_wire(number, Broken::new(Failure::Unprocessed, detail));
         }
-        wires.clear(number, self.now_ns, &self.lane.desk.ledger);
+        wires.clear(number, self.now_ns, &self.arm.desk.recorder);
         if !wires.wires[number as usize].waiting.is_empty() {
             self.open_wire(number);
         }

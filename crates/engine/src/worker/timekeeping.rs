@@ -15,7 +15,7 @@ impl<T: Transport> Worker<T> {
         let now_ns = self.now_ns;
         let slack_ns = self.waiter.slack_ns();
         self.note_stall(now_ns.saturating_sub(self.wake_ns.saturating_add(slack_ns)));
-        if self.weave.is_some() {
+        if self.interleave.is_some() {
             return self.keep_turns();
         }
         let stop_ns = self.control.stop_ns();
@@ -27,8 +27,8 @@ impl<T: Transport> Worker<T> {
             return true;
         }
         if self.has_none_left() {
-            self.lane.quota = self.lane.refill(&self.control);
-            if self.lane.quota == 0 {
+            self.arm.quota = self.arm.refill(&self.control);
+            if self.arm.quota == 0 {
                 self.end(now_ns, false);
                 return true;
             }
@@ -46,7 +46,7 @@ impl<T: Transport> Worker<T> {
 
     /// Whether all that this worker took of the count is answered: it takes more, or the run is over.
     pub(super) fn has_none_left(&self) -> bool {
-        self.lane.quota == 0 && self.phase.is_measuring && self.lane.desk.ledger.in_flight() == 0
+        self.arm.quota == 0 && self.phase.is_measuring && self.arm.desk.recorder.in_flight() == 0
     }
 
     /// When the current phase ends, as far as is known.
@@ -64,26 +64,26 @@ impl<T: Transport> Worker<T> {
         if from_ns > self.phase.start_ns {
             self.close_windows(from_ns);
         }
-        if let Some(wires) = &mut self.lane.streams {
-            wires.cut_waits(from_ns, &self.lane.desk.ledger);
+        if let Some(wires) = &mut self.arm.streams {
+            wires.cut_waits(from_ns, &self.arm.desk.recorder);
         }
-        let brought_ns = self.lane.under_way_ns(from_ns);
-        self.lane.desk.ledger.begin_measuring(brought_ns);
+        let brought_ns = self.arm.under_way_ns(from_ns);
+        self.arm.desk.recorder.begin_measuring(brought_ns);
         self.phase = PhaseTimes {
             is_measuring: true,
             start_ns: from_ns,
-            end_ns: match self.lane.assignment.stop {
+            end_ns: match self.arm.assignment.stop {
                 Stop::After { ns } => from_ns + ns,
                 Stop::AtCount { within_ns, .. } => within_ns.map_or(NEVER, |ns| from_ns + ns),
             },
-            next_window_ns: from_ns + self.lane.program.window_ns,
+            next_window_ns: from_ns + self.arm.program.window_ns,
             cpu_start_ns: thread_cpu_ns(),
         };
-        if matches!(self.lane.assignment.stop, Stop::AtCount { .. }) {
+        if matches!(self.arm.assignment.stop, Stop::AtCount { .. }) {
             // Requests of the warm-up that are still under way end in the measured phase and
             // are part of its count.
-            let carried = self.lane.desk.ledger.in_flight();
-            self.lane.quota = 0;
+            let carried = self.arm.desk.recorder.in_flight();
+            self.arm.quota = 0;
             let mut reserved = 0;
             while reserved < carried {
                 let share = self.control.reserve(carried - reserved);
@@ -92,38 +92,40 @@ impl<T: Transport> Worker<T> {
                 }
                 reserved += share;
             }
-            self.lane.quota = reserved.saturating_sub(carried);
+            self.arm.quota = reserved.saturating_sub(carried);
         }
-        self.lane.schedule = Schedule::measure(
-            &self.lane.assignment.load,
+        self.arm.schedule = Schedule::measure(
+            &self.arm.assignment.load,
             from_ns,
-            self.lane.assignment.share(self.lane.program.pipeline),
-            self.lane.assignment.seed,
+            self.arm.assignment.share(self.arm.program.pipeline),
+            self.arm.assignment.seed,
         );
     }
 
     pub(super) fn end_windows(&mut self, now_ns: u64) {
-        let passed = 1 + (now_ns - self.phase.next_window_ns) / self.lane.program.window_ns;
-        self.lane.desk.ledger.close_windows(passed);
-        self.phase.next_window_ns += passed * self.lane.program.window_ns;
+        let passed = 1 + (now_ns - self.phase.next_window_ns) / self.arm.program.window_ns;
+        self.arm.desk.recorder.close_windows(passed);
+        self.phase.next_window_ns += passed * self.arm.program.window_ns;
         self.note_own_time(now_ns);
     }
 
     /// Ends all windows up to the end of the phase, the last of which may be short.
     pub(super) fn close_windows(&mut self, end_ns: u64) {
-        let open_since_ns = self.phase.next_window_ns - self.lane.program.window_ns;
+        let open_since_ns = self.phase.next_window_ns - self.arm.program.window_ns;
         let left_ns = end_ns.saturating_sub(open_since_ns);
         if left_ns > 0 {
-            let count = left_ns.div_ceil(self.lane.program.window_ns);
-            self.lane.desk.ledger.close_windows(count);
+            let count = left_ns.div_ceil(self.arm.program.window_ns);
+            self.arm.desk.recorder.close_windows(count);
         }
         self.note_own_time(end_ns);
     }
 
     pub(super) fn note_own_time(&self, now_ns: u64) {
-        let ledger = &self.lane.desk.ledger;
-        ledger.cpu_ns.set(thread_cpu_ns() - self.phase.cpu_start_ns);
-        ledger
+        let recorder = &self.arm.desk.recorder;
+        recorder
+            .cpu_ns
+            .set(thread_cpu_ns() - self.phase.cpu_start_ns);
+        recorder
             .wall_ns
             .set(now_ns.saturating_sub(self.phase.start_ns));
     }
@@ -132,22 +134,22 @@ impl<T: Transport> Worker<T> {
     /// connections from time to time costs less than keeping order on every request. Nothing can be overdue
     /// before the oldest request of the last look is: until then a million connections are left alone.
     pub(super) fn sweep(&mut self) {
-        if self.lane.is_retired {
+        if self.arm.is_retired {
             return;
         }
-        if let Some(wires) = &self.lane.streams {
+        if let Some(wires) = &self.arm.streams {
             return match wires.quic {
                 None => self.sweep_streams(),
                 Some(_) => self.sweep_quic(),
             };
         }
-        let limit_ns = self.lane.program.timeout_ns;
-        if self.now_ns < self.lane.overdue_from_ns {
+        let limit_ns = self.arm.program.timeout_ns;
+        if self.now_ns < self.arm.overdue_from_ns {
             return;
         }
         let mut oldest_ns = self.now_ns;
-        for slot in 0..self.lane.connections.len() as u32 {
-            let connection = &self.lane.connections[slot as usize];
+        for slot in 0..self.arm.connections.len() as u32 {
+            let connection = &self.arm.connections[slot as usize];
             if connection.outstanding == 0 {
                 continue;
             }
@@ -159,25 +161,25 @@ impl<T: Transport> Worker<T> {
             let (failure, seen) = match connection.stage {
                 Stage::Opening => (Failure::ConnectTimeout, String::new()),
                 Stage::Shaking => (Failure::ConnectTimeout, ", inside the handshake".into()),
-                _ => (Failure::Timeout, connection.came_so_far(&self.lane.program)),
+                _ => (Failure::Timeout, connection.came_so_far(&self.arm.program)),
             };
             let detail = format!("after {} ms{seen}", limit_ns as f64 / 1e6);
             let broken = connection.missing(failure, detail);
             self.broke(slot, broken);
         }
-        self.lane.overdue_from_ns = oldest_ns + limit_ns;
+        self.arm.overdue_from_ns = oldest_ns + limit_ns;
     }
 
     /// Ends the run where the source of the requests failed, and this worker's part of it where the
     /// source wants no more.
     pub(super) fn heed_supply(&mut self) {
-        let Some(supply) = &mut self.lane.desk.supply else {
+        let Some(supply) = &mut self.arm.desk.supply else {
             return;
         };
         if let Some(failure) = supply.take_failure() {
             self.control.fail(failure, self.now_ns);
         } else if supply.is_stopped() {
-            self.lane.retire();
+            self.arm.retire();
         }
     }
 }

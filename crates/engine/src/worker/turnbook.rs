@@ -1,29 +1,29 @@
-//! [`Turnbook`]: what a lane that takes turns keeps beside its ledger.
+//! [`Turnbook`]: what an arm that takes turns keeps beside its recorder.
 //!
-//! It has two ledgers. One is written in the lane's own slices and is what its figures come from, the
-//! other while it rests: an answer that comes then is in the books and counts for nobody, a failure
+//! It has two recorders. One is written in the arm's own slices and is what its figures come from, the
+//! other while it rests: an answer that comes then is in the accounting and counts for nobody, a failure
 //! counts. Which of the two is written is settled at each switch, so that a request pays nothing for it.
 
 use std::sync::Arc;
 
-use super::Lane;
+use super::Arm;
 use crate::clock::ThreadTimes;
 use crate::course::Turn;
-use crate::record::ledger::{Ledger, Part};
 use crate::record::measurement::Phase;
+use crate::record::recorder::{Part, Recorder};
 use crate::transport::Transport;
 
 pub(crate) struct Turnbook {
-    /// The one of its two ledgers that is not written now.
-    other: Arc<Ledger>,
+    /// The one of its two recorders that is not written now.
+    other: Arc<Recorder>,
     /// This worker's part of the slice that is under way, or that ended last.
     part: Part,
     /// Counts at the begin of that slice.
     begun: Part,
-    /// Whether the part waits for the end of the settle time to be put down.
+    /// Whether the part waits for the end of the washout to be put down.
     is_pending: bool,
     /// Service times that earlier slices had.
-    seen: Vec<u64>,
+    observed: Vec<u64>,
     /// Connections opened again up to the end of the last slice, and late answers up to its begin.
     reopened: u64,
     late: u64,
@@ -32,16 +32,16 @@ pub(crate) struct Turnbook {
     wall_ns: u64,
 }
 
-/// Whether a worker found somebody there in a slice of a lane.
+/// Whether a worker found somebody there in a slice of an arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Presence {
     Somebody,
     Nobody,
     /// It did not ask.
-    NotSought,
+    NotAsked,
 }
 
-impl Found {
+impl Presence {
     /// By the worker's part of the slice, and connections that are open at its end. A server that answers
     /// nothing and closes each connection is there too: they are opened again.
     fn by(part: &Part, open: u64) -> Self {
@@ -49,19 +49,19 @@ impl Found {
         match (is_there, part.failed > 0) {
             (true, _) => Self::Somebody,
             (false, true) => Self::Nobody,
-            (false, false) => Self::NotSought,
+            (false, false) => Self::NotAsked,
         }
     }
 }
 
 impl Turnbook {
-    pub(crate) fn new(other: Arc<Ledger>) -> Self {
+    pub(crate) fn new(other: Arc<Recorder>) -> Self {
         Self {
             other,
             part: Part::default(),
             begun: Part::default(),
             is_pending: false,
-            seen: Vec::new(),
+            observed: Vec::new(),
             reopened: 0,
             late: 0,
             cpu_ns: 0,
@@ -69,25 +69,25 @@ impl Turnbook {
         }
     }
 
-    /// Writes into the other ledger from now on.
-    fn turn_over(&mut self, ledger: &mut Arc<Ledger>) {
-        ledger.hand_connections_to(&self.other);
-        std::mem::swap(ledger, &mut self.other);
+    /// Writes into the other recorder from now on.
+    fn turn_over(&mut self, recorder: &mut Arc<Recorder>) {
+        recorder.hand_connections_to(&self.other);
+        std::mem::swap(recorder, &mut self.other);
     }
 
-    /// Requests under way, by both ledgers.
-    fn in_flight(&self, ledger: &Ledger) -> u64 {
-        ledger.in_flight().wrapping_add(self.other.in_flight())
+    /// Requests under way, by both recorders.
+    fn in_flight(&self, recorder: &Recorder) -> u64 {
+        recorder.in_flight().wrapping_add(self.other.in_flight())
     }
 
-    /// What the ledger holds now, to tell later what came since.
-    fn counts(ledger: &Ledger, thread: ThreadTimes) -> Part {
+    /// What the recorder holds now, to tell later what came since.
+    fn counts(recorder: &Recorder, thread: ThreadTimes) -> Part {
         Part {
-            started: ledger.totals.started.get(),
-            completed: ledger.totals.completed.get(),
-            failed: ledger.totals.failed.get(),
-            bytes_read: ledger.totals.bytes_read.get(),
-            service_time_sum_ns: ledger.service_time.sum_ns(),
+            started: recorder.totals.started.get(),
+            completed: recorder.totals.completed.get(),
+            failed: recorder.totals.failed.get(),
+            bytes_read: recorder.totals.bytes_read.get(),
+            service_time_sum_ns: recorder.service_time.sum_ns(),
             cpu_ns: thread.cpu_ns,
             delayed_ns: thread.delayed_ns,
             ..Part::default()
@@ -95,12 +95,12 @@ impl Turnbook {
     }
 }
 
-impl<T: Transport> Lane<T> {
-    /// Makes this a lane that takes turns and rests; `other` is written while it does.
-    pub(crate) fn take_turns(&mut self, number: u32, other: Arc<Ledger>) {
-        self.assignment.lane = number;
+impl<T: Transport> Arm<T> {
+    /// Makes this an arm that takes turns and rests; `other` is written while it does.
+    pub(crate) fn take_turns(&mut self, number: u32, other: Arc<Recorder>) {
+        self.assignment.arm = number;
         let mut book = Turnbook::new(other);
-        book.turn_over(&mut self.desk.ledger);
+        book.turn_over(&mut self.desk.recorder);
         self.turnbook = Some(Box::new(book));
     }
 
@@ -111,18 +111,18 @@ impl<T: Transport> Lane<T> {
         let Some(book) = &mut self.turnbook else {
             return;
         };
-        let late = self.desk.ledger.totals.completed.get() - book.late;
-        book.turn_over(&mut self.desk.ledger);
-        let ledger = &self.desk.ledger;
-        if turn.phase == Phase::Measured && ledger.is_measuring.get() == 0 {
-            ledger.begin_measuring(0);
+        let late = self.desk.recorder.totals.completed.get() - book.late;
+        book.turn_over(&mut self.desk.recorder);
+        let recorder = &self.desk.recorder;
+        if turn.phase == Phase::Measured && recorder.is_measuring.get() == 0 {
+            recorder.begin_measuring(0);
             book.other.begin_measuring(0);
-            book.seen.fill(0);
+            book.observed.fill(0);
             book.cpu_ns = 0;
             book.wall_ns = 0;
         }
         book.late = book.other.totals.completed.get();
-        book.begun = Turnbook::counts(ledger, thread);
+        book.begun = Turnbook::counts(recorder, thread);
         book.part = Part {
             turn: turn.number,
             edges_ns: -brought_ns,
@@ -134,22 +134,27 @@ impl<T: Transport> Lane<T> {
     /// The first fifth of its slice is over.
     pub(super) fn note_early(&mut self) {
         if let Some(book) = &mut self.turnbook {
-            let completed = self.desk.ledger.totals.completed.get();
+            let completed = self.desk.recorder.totals.completed.get();
             book.part.early_completed = completed - book.begun.completed;
         }
     }
 
     /// Its slice, so long, is over at that moment. Says whether anybody was there.
-    pub(super) fn end_slice(&mut self, length_ns: u64, end_ns: u64, thread: ThreadTimes) -> Found {
+    pub(super) fn end_slice(
+        &mut self,
+        length_ns: u64,
+        end_ns: u64,
+        thread: ThreadTimes,
+    ) -> Presence {
         let carried_ns = self.under_way_ns(end_ns) as i64;
         self.cut_stalls(end_ns);
         let Some(book) = &mut self.turnbook else {
-            return Found::NotSought;
+            return Presence::NotAsked;
         };
-        let ledger = &self.desk.ledger;
-        let now = Turnbook::counts(ledger, thread);
+        let recorder = &self.desk.recorder;
+        let now = Turnbook::counts(recorder, thread);
         let (begun, begun_edges_ns) = (book.begun, book.part.edges_ns);
-        let reopened = ledger.reopened.get();
+        let reopened = recorder.reopened.get();
         let part = Part {
             started: now.started - begun.started,
             completed: now.completed - begun.completed,
@@ -158,8 +163,8 @@ impl<T: Transport> Lane<T> {
             service_time_sum_ns: now
                 .service_time_sum_ns
                 .wrapping_sub(begun.service_time_sum_ns),
-            service_time_p50_ns: ledger.service_time.median_since(&mut book.seen),
-            carried: book.in_flight(ledger),
+            service_time_p50_ns: recorder.service_time.median_since(&mut book.observed),
+            carried: book.in_flight(recorder),
             edges_ns: carried_ns + begun_edges_ns,
             reopened: reopened - book.reopened,
             cpu_ns: now.cpu_ns - begun.cpu_ns,
@@ -169,40 +174,40 @@ impl<T: Transport> Lane<T> {
                 .map(|(now_ns, begun_ns)| now_ns - begun_ns),
             ..book.part
         };
-        let found = Found::by(&part, ledger.open_now.get());
+        let found = Presence::by(&part, recorder.open_now.get());
         book.part = part;
         book.reopened = reopened;
         book.is_pending = true;
         book.cpu_ns += part.cpu_ns;
         book.wall_ns += length_ns;
-        ledger.cpu_ns.set(book.cpu_ns);
-        ledger.wall_ns.set(book.wall_ns);
-        book.turn_over(&mut self.desk.ledger);
+        recorder.cpu_ns.set(book.cpu_ns);
+        recorder.wall_ns.set(book.wall_ns);
+        book.turn_over(&mut self.desk.recorder);
         found
     }
 
-    /// Puts down how long bodies have waited for windows, before another ledger is written.
+    /// Puts down how long bodies have waited for windows, before another recorder is written.
     fn cut_stalls(&mut self, at_ns: u64) {
         if let Some(wires) = &mut self.streams {
-            wires.cut_stalls(at_ns, &self.desk.ledger);
+            wires.cut_stalls(at_ns, &self.desk.recorder);
         }
     }
 
-    /// The settle time after its slice is over, or the run is: the slice is put down.
+    /// The washout after its slice is over, or the run is: the slice is put down.
     pub(super) fn settle(&mut self) {
         let Some(book) = &mut self.turnbook else {
             return;
         };
         if std::mem::take(&mut book.is_pending) {
-            book.part.unsettled = book.in_flight(&self.desk.ledger);
+            book.part.unsettled = book.in_flight(&self.desk.recorder);
             book.other.notes().parts.push(book.part);
         }
     }
 
-    /// The ledgers, both where it takes turns.
-    pub(super) fn ledgers(&self) -> impl Iterator<Item = &Arc<Ledger>> {
+    /// The recorders, both where it takes turns.
+    pub(super) fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
         let other = self.turnbook.as_ref().map(|book| &book.other);
-        std::iter::once(&self.desk.ledger).chain(other)
+        std::iter::once(&self.desk.recorder).chain(other)
     }
 }
 
@@ -213,14 +218,14 @@ mod tests {
     #[test]
     fn somebody_is_there_who_answers_or_whose_connections_open() {
         let cases = [
-            ("nothing happened", [0, 0, 0, 0], Found::NotSought),
-            ("refused", [0, 9, 0, 0], Found::Nobody),
-            ("answers", [9, 0, 0, 0], Found::Somebody),
-            ("answers and failures", [1, 9, 0, 0], Found::Somebody),
-            ("closes each unanswered", [0, 9, 9, 0], Found::Somebody),
-            ("closed while it rested", [0, 0, 1, 0], Found::Somebody),
-            ("hangs", [0, 0, 0, 1], Found::Somebody),
-            ("hangs until timeouts", [0, 9, 0, 1], Found::Somebody),
+            ("nothing happened", [0, 0, 0, 0], Presence::NotAsked),
+            ("refused", [0, 9, 0, 0], Presence::Nobody),
+            ("answers", [9, 0, 0, 0], Presence::Somebody),
+            ("answers and failures", [1, 9, 0, 0], Presence::Somebody),
+            ("closes each unanswered", [0, 9, 9, 0], Presence::Somebody),
+            ("closed while it rested", [0, 0, 1, 0], Presence::Somebody),
+            ("hangs", [0, 0, 0, 1], Presence::Somebody),
+            ("hangs until timeouts", [0, 9, 0, 1], Presence::Somebody),
         ];
         for (what, [completed, failed, reopened, open], found) in cases {
             let part = Part {
@@ -229,7 +234,7 @@ mod tests {
                 reopened,
                 ..Part::default()
             };
-            assert_eq!(Found::by(&part, open), found, "{what}");
+            assert_eq!(Presence::by(&part, open), found, "{what}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What a lane has under way: for how long, and whether a place for more was to be had.
+//! What an arm has under way: for how long, and whether a place for more was to be had.
 
-use super::Lane;
+use super::Arm;
 use crate::streams::State;
 use crate::transport::Transport;
 
-impl<T: Transport> Lane<T> {
+impl<T: Transport> Arm<T> {
     /// Notes that a turn ends without a place for another request.
     #[inline]
     pub(super) fn note_full(&mut self) {
@@ -23,7 +23,7 @@ impl<T: Transport> Lane<T> {
     /// Counts starts that came due while there was no place.
     #[inline]
     pub(super) fn note_waited(&self, count: u32, intended_ns: u64) {
-        if let Some(times) = &self.desk.ledger.open_loop
+        if let Some(times) = &self.desk.recorder.open_loop
             && intended_ns < self.full_until_ns
         {
             times.waited.add(u64::from(count));

@@ -5,9 +5,9 @@
 
 pub mod http2;
 pub mod http3;
+pub mod interleaved;
 pub mod quic;
 pub mod quic_config;
-pub mod woven;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -193,7 +193,7 @@ pub fn plan(server: &Server, connections: u32, count: u64, more: Value) -> LoadP
     LoadPlan::from_json(plan.to_string().as_bytes()).unwrap()
 }
 
-/// Runs a plan to its end. Its books balance, or `result` fails.
+/// Runs a plan to its end. Its accounting balances, or `result` fails.
 pub fn run(plan: &LoadPlan) -> Measurement {
     let run = Run::start(plan).unwrap();
     assert!(

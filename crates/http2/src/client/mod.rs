@@ -100,7 +100,7 @@ pub struct Client {
     waiting: VecDeque<u32>,
     given_up: GivenUp,
     /// The beginning of a frame that came in pieces.
-    held: Vec<u8>,
+    pending: Vec<u8>,
     incoming: Option<Incoming>,
     block: Option<Block>,
     is_greeted: bool,
@@ -148,7 +148,7 @@ impl Client {
             next_id: 1,
             waiting: VecDeque::new(),
             given_up: GivenUp::default(),
-            held: Vec::new(),
+            pending: Vec::new(),
             incoming: None,
             block: None,
             is_greeted: false,

@@ -13,14 +13,14 @@ impl Client {
         to: &mut impl Listener,
     ) -> Result<(), Fault> {
         while !input.is_empty() {
-            if self.incoming.is_some() || !self.held.is_empty() {
+            if self.incoming.is_some() || !self.pending.is_empty() {
                 self.go_on(&mut input, out, to)?;
             } else if let Some(head) = self.whole(input)? {
                 let (frame, rest) = input.split_at(wanted(head));
                 input = rest;
                 self.frame(head, &frame[HEAD_BYTES..], &mut input, out, to)?;
             } else {
-                self.held.extend_from_slice(std::mem::take(&mut input));
+                self.pending.extend_from_slice(std::mem::take(&mut input));
             }
         }
         Ok(())
@@ -39,13 +39,13 @@ impl Client {
             return Ok(());
         }
         self.hold(input)?;
-        let mut held = std::mem::take(&mut self.held);
-        let whole = self.whole(&held)?;
+        let mut pending = std::mem::take(&mut self.pending);
+        let whole = self.whole(&pending)?;
         if let Some(head) = whole {
-            self.frame(head, &held[HEAD_BYTES..], input, out, to)?;
-            held.clear();
+            self.frame(head, &pending[HEAD_BYTES..], input, out, to)?;
+            pending.clear();
         }
-        self.held = held;
+        self.pending = pending;
         Ok(())
     }
 
@@ -53,16 +53,16 @@ impl Client {
     fn hold(&mut self, input: &mut &[u8]) -> Result<(), Fault> {
         for _ in 0..2 {
             // First up to the head's end, then, as that says how much, up to the frame's.
-            let wanted = match Head::read(&self.held) {
+            let wanted = match Head::read(&self.pending) {
                 None => HEAD_BYTES,
-                Some(_) => match self.whole(&self.held)? {
-                    None => Head::read(&self.held).map_or(HEAD_BYTES, wanted),
+                Some(_) => match self.whole(&self.pending)? {
+                    None => Head::read(&self.pending).map_or(HEAD_BYTES, wanted),
                     Some(_) => return Ok(()),
                 },
             };
-            let missing = wanted.saturating_sub(self.held.len()).min(input.len());
+            let missing = wanted.saturating_sub(self.pending.len()).min(input.len());
             let (piece, rest) = input.split_at(missing);
-            self.held.extend_from_slice(piece);
+            self.pending.extend_from_slice(piece);
             *input = rest;
         }
         Ok(())

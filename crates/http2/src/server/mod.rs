@@ -81,7 +81,7 @@ pub struct Server {
     preface_read: usize,
     is_greeted: bool,
     /// The beginning of a frame that came in pieces.
-    held: Vec<u8>,
+    pending: Vec<u8>,
     block: Option<Block>,
     queued: VecDeque<Event>,
     most_streams: usize,
@@ -118,7 +118,7 @@ impl Server {
             memo: Memo::default(),
             preface_read: 0,
             is_greeted: false,
-            held: Vec::new(),
+            pending: Vec::new(),
             block: None,
             queued: VecDeque::new(),
             most_streams: most_streams as usize,

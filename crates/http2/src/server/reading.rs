@@ -17,7 +17,7 @@ impl Server {
             self.preface_read += 1;
             *input = rest;
         }
-        if self.held.is_empty()
+        if self.pending.is_empty()
             && let Some(head) = self.head(input)?
             && let Some((frame, rest)) = input.split_at_checked(HEAD_BYTES + head.length)
         {
@@ -28,20 +28,20 @@ impl Server {
         let Some(head) = self.hold(input)? else {
             return Ok(false);
         };
-        let mut held = std::mem::take(&mut self.held);
-        self.frame(head, &held[HEAD_BYTES..], out)?;
-        held.clear();
-        self.held = held;
+        let mut pending = std::mem::take(&mut self.pending);
+        self.frame(head, &pending[HEAD_BYTES..], out)?;
+        pending.clear();
+        self.pending = pending;
         Ok(true)
     }
 
     /// Adds to a frame that came in pieces what is missing of it; its head, once it is whole.
     fn hold(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Fault> {
         loop {
-            let head = self.head(&self.held)?;
+            let head = self.head(&self.pending)?;
             // First up to the head's end, then, as that says how much, up to the frame's.
             let wanted = head.map_or(HEAD_BYTES, |head| HEAD_BYTES + head.length);
-            let missing = wanted - self.held.len();
+            let missing = wanted - self.pending.len();
             if missing == 0 {
                 return Ok(head);
             }
@@ -49,7 +49,7 @@ impl Server {
                 return Ok(None);
             }
             let (piece, rest) = input.split_at(missing.min(input.len()));
-            self.held.extend_from_slice(piece);
+            self.pending.extend_from_slice(piece);
             *input = rest;
         }
     }

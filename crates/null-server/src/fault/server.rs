@@ -38,7 +38,7 @@ pub struct Counts {
     pub faults: u64,
 }
 
-/// A running fault server; it stops when dropped.
+/// A running fault-injection server; it stops when dropped.
 #[derive(Debug)]
 pub struct FaultServer {
     address: SocketAddr,

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import PurePath
 
-from assay.audit.document import Block, Document, Table
+from assay.audit.document import TextBlock, TextDocument, TextTable
 from assay.audit.reading.text import decoded, lines_of
 
 _SIMPLE_TABLE = re.compile(r"^={3,200}(?: {1,8}={3,200}){1,30}\s*$", re.MULTILINE)
 """A simple table of reStructuredText, which no other text has, whatever its file is called."""
 
-Part = Block | Table
+Part = TextBlock | TextTable
 
 MOST = 2 * 2**20
 """Characters of a text that are read: books are shorter. What is left out is told. Of a notebook it
@@ -22,17 +22,17 @@ LARGE = 2**18
 """Characters beyond which Markdown is read as plain text: the library takes up to ten seconds a megabyte."""
 
 
-def read(name: str, content: bytes) -> Document:
+def read(name: str, content: bytes) -> TextDocument:
     """The document that the bytes are; `InputError` where they are no text."""
     text = decoded(name, content)
     if PurePath(name).suffix.lower() == ".ipynb":
         from assay.audit.reading.notebook import notebook
 
         parts, cut = notebook(text, MOST)
-        return Document(name, tuple(parts), cut)
+        return TextDocument(name, tuple(parts), cut)
     cut = len(text) > MOST
     text = text[:MOST]
-    return Document(name, tuple(_reader(name, text)(text)), cut)
+    return TextDocument(name, tuple(_reader(name, text)(text)), cut)
 
 
 def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
@@ -64,4 +64,4 @@ def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
 
 def _listing(text: str) -> list[Part]:
     """A file that is a listing as a whole."""
-    return [Block("code", tuple(lines_of(text)))]
+    return [TextBlock("code", tuple(lines_of(text)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from assay.audit.document import Block, Line, Row, Table
+from assay.audit.document import TextBlock, TextLine, TextRow, TextTable
 from assay.audit.reading.text import plain_line
 
 _SKIPPED = frozenset({"script", "style", "svg", "head", "noscript", "template", "nav", "iframe"})
@@ -34,7 +34,7 @@ _BLOCKS = frozenset(
 )
 
 
-def html(text: str, first: int = 1) -> list[Block | Table]:
+def html(text: str, first: int = 1) -> list[TextBlock | TextTable]:
     """The parts of a page or of a piece of one; whatever cannot be parsed is passed over."""
     parser = etree.HTMLParser(recover=True, remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
@@ -63,14 +63,14 @@ class _Walk:
     """What has been met so far: text that waits for its block to end, and the tables that are open."""
 
     def __init__(self, offset: int) -> None:
-        self.parts: list[Block | Table] = []
+        self.parts: list[TextBlock | TextTable] = []
         self._offset = offset
         self._number = 1
         self._text: list[str] = []
         self._skipped = 0
         self._listing = 0
         self._tables = 0
-        self._rows: list[Row] = []
+        self._rows: list[TextRow] = []
         self._cells: list[str] = []
         self._spans: list[int] = []
 
@@ -123,13 +123,13 @@ class _Walk:
             self._text = []
         elif self._tables and tag == "tr":
             if any(self._cells) and len(self._rows) < MOST_ROWS:
-                self._rows.append(Row(self._number, tuple(self._cells)))
+                self._rows.append(TextRow(self._number, tuple(self._cells)))
             self._cells = []
         elif tag == "table":
             self._tables -= 1
             if not self._tables and len(self._rows) > 1:
                 head, *rows = self._rows
-                self.parts.append(Table(head.number, head.cells, tuple(rows)))
+                self.parts.append(TextTable(head.number, head.cells, tuple(rows)))
             self._text = []
         elif tag in _BLOCKS and not self._tables and not self._listing:
             self.flush()
@@ -146,10 +146,10 @@ class _Walk:
             return
         numbered = [(self._number + at, plain_line(line)) for at, line in enumerate(text.split("\n"))]
         if kind == "code":
-            self.parts.append(Block("code", tuple(Line(*one) for one in numbered)))
+            self.parts.append(TextBlock("code", tuple(TextLine(*one) for one in numbered)))
             return
-        lines = tuple(Line(number, " ".join(line.split())) for number, line in numbered if line.strip())
-        self.parts.append(Block("heading" if kind == "heading" else "prose", lines, level))
+        lines = tuple(TextLine(number, " ".join(line.split())) for number, line in numbered if line.strip())
+        self.parts.append(TextBlock("heading" if kind == "heading" else "prose", lines, level))
 
     def _line(self, element: etree._Element) -> int:
         return self._offset + (element.sourceline or 1)

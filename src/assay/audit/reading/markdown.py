@@ -10,7 +10,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from assay.audit.document import Block, BlockKind, Line, Row, Table
+from assay.audit.document import BlockKind, TextBlock, TextLine, TextRow, TextTable
 from assay.audit.reading.text import plain_line, unmarked
 
 
@@ -21,9 +21,9 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def markdown(text: str, first: int = 1) -> list[Block | Table]:
+def markdown(text: str, first: int = 1) -> list[TextBlock | TextTable]:
     """The blocks and tables of a Markdown text whose first line has the number `first`."""
-    reader = _Reader(first)
+    reader = _MarkdownReader(first)
     tokens = _parser().parse(text)
     position = 0
     while position < len(tokens):
@@ -31,11 +31,11 @@ def markdown(text: str, first: int = 1) -> list[Block | Table]:
     return reader.parts
 
 
-class _Reader:
+class _MarkdownReader:
     """Goes through the tokens once and keeps the parts that it meets."""
 
     def __init__(self, first: int) -> None:
-        self.parts: list[Block | Table] = []
+        self.parts: list[TextBlock | TextTable] = []
         self._first = first
         self._level = 0
 
@@ -50,25 +50,25 @@ class _Reader:
             self._level = 0
         elif token.type == "inline":
             kind: BlockKind = "heading" if self._level else "prose"
-            lines = tuple(Line(line.number, unmarked(line.text)) for line in self._lines(token, 0))
-            self.parts.append(Block(kind, lines, self._level))
+            lines = tuple(TextLine(line.number, unmarked(line.text)) for line in self._lines(token, 0))
+            self.parts.append(TextBlock(kind, lines, self._level))
         elif token.type in ("fence", "code_block"):
             self.parts.append(
-                Block("code", (*self._opening(token), *self._lines(token, token.type == "fence")))
+                TextBlock("code", (*self._opening(token), *self._lines(token, token.type == "fence")))
             )
         elif token.type == "html_block":
             self._html(token)
         return position + 1
 
-    def _lines(self, token: Token, skipped: int) -> tuple[Line, ...]:
+    def _lines(self, token: Token, skipped: int) -> tuple[TextLine, ...]:
         start = self._number(token) + skipped
         content = token.content.removesuffix("\n").split("\n")
-        return tuple(Line(start + at, plain_line(text)) for at, text in enumerate(content))
+        return tuple(TextLine(start + at, plain_line(text)) for at, text in enumerate(content))
 
-    def _opening(self, token: Token) -> tuple[Line, ...]:
+    def _opening(self, token: Token) -> tuple[TextLine, ...]:
         """What stands behind the signs of a fence, if it is more than a language: "```Running 10s test"."""
         words = token.info.strip()
-        return (Line(self._number(token), plain_line(words)),) if len(words.split()) > 2 else ()
+        return (TextLine(self._number(token), plain_line(words)),) if len(words.split()) > 2 else ()
 
     def _number(self, token: Token) -> int:
         return self._first + (token.map[0] if token.map else 0)
@@ -80,12 +80,12 @@ class _Reader:
 
             self.parts += html(token.content, self._number(token))
             return
-        lines = tuple(Line(line.number, unmarked(line.text)) for line in self._lines(token, 0))
-        self.parts.append(Block("prose", lines))
+        lines = tuple(TextLine(line.number, unmarked(line.text)) for line in self._lines(token, 0))
+        self.parts.append(TextBlock("prose", lines))
 
     def _table(self, tokens: list[Token], position: int) -> int:
         start = self._number(tokens[position])
-        rows: list[Row] = []
+        rows: list[TextRow] = []
         cells: list[str] = []
         number = start
         while tokens[position].type != "table_close":
@@ -95,8 +95,8 @@ class _Reader:
             elif token.type == "inline":
                 cells.append(unmarked(plain_line(token.content)).strip())
             elif token.type == "tr_close":
-                rows.append(Row(number, tuple(cells)))
+                rows.append(TextRow(number, tuple(cells)))
             position += 1
         if rows:
-            self.parts.append(Table(start, rows[0].cells, tuple(rows[1:])))
+            self.parts.append(TextTable(start, rows[0].cells, tuple(rows[1:])))
         return position + 1

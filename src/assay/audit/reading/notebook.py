@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from assay.audit.document import Block, Table
+from assay.audit.document import TextBlock, TextTable
 from assay.audit.reading.markdown import markdown
 from assay.audit.reading.text import lines_of
 from assay.core.errors import InputError
@@ -12,7 +12,7 @@ from assay.core.errors import InputError
 _MISSES = 50
 
 
-def notebook(text: str, most: int) -> tuple[list[Block | Table], bool]:
+def notebook(text: str, most: int) -> tuple[list[TextBlock | TextTable], bool]:
     """The parts of a notebook, of cells with so many characters at most, and whether cells were left out.
 
     `InputError` where it is none.
@@ -23,8 +23,8 @@ def notebook(text: str, most: int) -> tuple[list[Block | Table], bool]:
         assert isinstance(cells, list)
     except (ValueError, KeyError, TypeError, AssertionError, RecursionError):
         raise InputError("this is no notebook: there is no list of cells in its JSON") from None
-    places = _Places(text)
-    parts: list[Block | Table] = []
+    places = _NotebookLines(text)
+    parts: list[TextBlock | TextTable] = []
     for cell in cells:
         if places.said > most:
             return parts, True
@@ -34,13 +34,13 @@ def notebook(text: str, most: int) -> tuple[list[Block | Table], bool]:
         if cell.get("cell_type") == "markdown":
             parts += markdown(source, places.find(source))
         elif source:
-            parts.append(Block("code", tuple(lines_of(source, places.find(source)))))
+            parts.append(TextBlock("code", tuple(lines_of(source, places.find(source)))))
         for output in _list(cell.get("outputs")):
             parts += _output(output, places)
     return parts, False
 
 
-def _output(output: object, places: _Places) -> list[Block | Table]:
+def _output(output: object, places: _NotebookLines) -> list[TextBlock | TextTable]:
     if not isinstance(output, dict):
         return []
     told = output.get("data")
@@ -51,7 +51,7 @@ def _output(output: object, places: _Places) -> list[Block | Table]:
 
         return html(table, places.find(table))
     shown = _joined(output.get("text")) or _joined(data.get("text/plain"))
-    return [Block("code", tuple(lines_of(shown, places.find(shown))))] if shown else []
+    return [TextBlock("code", tuple(lines_of(shown, places.find(shown))))] if shown else []
 
 
 def _list(value: object) -> list[object]:
@@ -65,7 +65,7 @@ def _joined(value: object) -> str:
     return "".join(piece for piece in _list(value) if isinstance(piece, str))
 
 
-class _Places:
+class _NotebookLines:
     """Finds the line of the file on which a text of the notebook begins, going forwards only."""
 
     def __init__(self, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.audit.document import Block, Line, Row, Table
+from assay.audit.document import TextBlock, TextLine, TextRow, TextTable
 from assay.audit.reading.text import lines_of, unmarked
 
 _FENCE = re.compile(r"\s{0,12}(`{3,12}|~{3,12})")
@@ -13,10 +13,10 @@ _RULE = re.compile(r"[\s|:+=-]{3,}")
 _QUOTED = re.compile(r"(?:\s{0,3}>\s?)+")
 
 
-def plain(text: str, first: int = 1) -> list[Block | Table]:
+def plain(text: str, first: int = 1) -> list[TextBlock | TextTable]:
     """The parts of a text that nobody marked up, or only lightly."""
-    parts: list[Block | Table] = []
-    held: list[Line] = []
+    parts: list[TextBlock | TextTable] = []
+    held: list[TextLine] = []
     fence = ""
 
     def end(kind: str = "prose") -> None:
@@ -36,25 +36,27 @@ def plain(text: str, first: int = 1) -> list[Block | Table]:
             end()
             fence = marked[1]
         elif not held and (heading := _HEADING.match(line.text)):
-            parts.append(Block("heading", (Line(line.number, unmarked(heading[2])),), len(heading[1])))
+            parts.append(
+                TextBlock("heading", (TextLine(line.number, unmarked(heading[2])),), len(heading[1]))
+            )
         elif not line.text.strip():
             end()
         else:
             quoted = _QUOTED.match(line.text)
-            held.append(Line(line.number, line.text[quoted.end() :]) if quoted else line)
+            held.append(TextLine(line.number, line.text[quoted.end() :]) if quoted else line)
     end("code" if fence else "prose")
     return parts
 
 
-def _part(lines: list[Line], *, code: bool) -> list[Block | Table]:
+def _part(lines: list[TextLine], *, code: bool) -> list[TextBlock | TextTable]:
     if code:
-        return [Block("code", tuple(lines))]
+        return [TextBlock("code", tuple(lines))]
     found = piped(lines)
     if found is not None:
         return [found]
     if all(line.text.startswith(("    ", "\t")) for line in lines):
-        return [Block("code", tuple(lines))]
-    return [Block("prose", tuple(Line(line.number, unmarked(line.text)) for line in lines))]
+        return [TextBlock("code", tuple(lines))]
+    return [TextBlock("prose", tuple(TextLine(line.number, unmarked(line.text)) for line in lines))]
 
 
 def cells_of(line: str) -> tuple[str, ...]:
@@ -66,7 +68,7 @@ MOST_ROWS = 10_000
 """Rows of a table that are read: one of results has hundreds."""
 
 
-def piped(lines: list[Line]) -> Table | None:
+def piped(lines: list[TextLine]) -> TextTable | None:
     """A table of pipes: a heading, a rule of dashes, rows. None if the lines are no such table."""
     rows = [line for line in lines if line.text.count("|") + line.text.count("│") >= 1]
     if len(rows) < 3 or len(rows) < len(lines) - 2:
@@ -81,4 +83,6 @@ def piped(lines: list[Line]) -> Table | None:
     if len(kept) < 2:
         return None
     head, *rest = kept[:MOST_ROWS]
-    return Table(head.number, cells_of(head.text), tuple(Row(one.number, cells_of(one.text)) for one in rest))
+    return TextTable(
+        head.number, cells_of(head.text), tuple(TextRow(one.number, cells_of(one.text)) for one in rest)
+    )

@@ -9,7 +9,7 @@ import csv
 import re
 from collections.abc import Callable
 
-from assay.audit.document import Block, Line, Row, Table
+from assay.audit.document import TextBlock, TextLine, TextRow, TextTable
 from assay.audit.reading.text import lines_of, unmarked
 
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}\s*")
@@ -18,30 +18,30 @@ _SIMPLE = re.compile(r"\s*={2,500}(?:\s+={2,500})+\s*")
 _LITERAL = re.compile(r"\s*\.\. (?:code-block|code|sourcecode|highlight|parsed-literal)::|.*::\s*$")
 _CSV = re.compile(r"\s*\.\. csv-table::")
 _LIST = re.compile(r"\s*\.\. list-table::")
-_Split = Callable[[list[Line]], list[Row]]
+_Split = Callable[[list[TextLine]], list[TextRow]]
 """Reads the rows that drawn or listed lines are."""
 
 _OPTION = re.compile(r"\s*:[a-z-]{1,30}:\s?(.*)")
 
 
-def rst(text: str) -> list[Block | Table]:
+def rst(text: str) -> list[TextBlock | TextTable]:
     """The parts of a reStructuredText."""
-    return _Reader(lines_of(text)).read()
+    return _RstReader(lines_of(text)).read()
 
 
-def _indent(line: Line) -> int:
+def _indent(line: TextLine) -> int:
     return len(line.text) - len(line.text.lstrip())
 
 
-class _Reader:
+class _RstReader:
     """Goes through the lines once; each method reads one construct and says where it ended."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, lines: list[TextLine]) -> None:
         self._lines = lines
         self._levels: list[str] = []
-        self.parts: list[Block | Table] = []
+        self.parts: list[TextBlock | TextTable] = []
 
-    def read(self) -> list[Block | Table]:
+    def read(self) -> list[TextBlock | TextTable]:
         at = 0
         while at < len(self._lines):
             at = self._next(at)
@@ -62,7 +62,7 @@ class _Reader:
             sign = after.text.strip()[0]
             if sign not in self._levels:
                 self._levels.append(sign)
-            self.parts.append(Block("heading", (line,), self._levels.index(sign) + 1))
+            self.parts.append(TextBlock("heading", (line,), self._levels.index(sign) + 1))
             return at + 2
         if _UNDERLINE.fullmatch(line.text):
             return at + 1
@@ -73,9 +73,9 @@ class _Reader:
         while at < len(self._lines) and self._lines[at].text.strip():
             at += 1
         lines = self._lines[start:at]
-        kept = tuple(Line(one.number, unmarked(one.text)) for one in lines)
+        kept = tuple(TextLine(one.number, unmarked(one.text)) for one in lines)
         if not lines[0].text.lstrip().startswith(".. "):
-            self.parts.append(Block("prose", kept))
+            self.parts.append(TextBlock("prose", kept))
         return self._literal(at, _indent(lines[0])) if _LITERAL.match(lines[-1].text) else at
 
     def _literal(self, at: int, outer: int) -> int:
@@ -85,7 +85,7 @@ class _Reader:
         ):
             at += 1
         if any(line.text.strip() for line in self._lines[start:at]):
-            self.parts.append(Block("code", tuple(self._lines[start:at])))
+            self.parts.append(TextBlock("code", tuple(self._lines[start:at])))
         return at
 
     def _drawn(self, at: int, split: _Split) -> int:
@@ -94,7 +94,7 @@ class _Reader:
             at += 1
         rows = split(self._lines[start:at])
         if len(rows) > 1:
-            self.parts.append(Table(rows[0].number, rows[0].cells, tuple(rows[1:])))
+            self.parts.append(TextTable(rows[0].number, rows[0].cells, tuple(rows[1:])))
         return at
 
     def _listed(self, at: int, split: _Split) -> int:
@@ -106,24 +106,26 @@ class _Reader:
             at += 1
         rows = split(self._lines[start:at])
         if len(rows) > 1:
-            self.parts.append(Table(rows[0].number, rows[0].cells, tuple(rows[1:])))
+            self.parts.append(TextTable(rows[0].number, rows[0].cells, tuple(rows[1:])))
         return at
 
 
-def _grid(lines: list[Line]) -> list[Row]:
+def _grid(lines: list[TextLine]) -> list[TextRow]:
     return [
-        Row(line.number, tuple(unmarked(cell).strip() for cell in line.text.strip().strip("|").split("|")))
+        TextRow(
+            line.number, tuple(unmarked(cell).strip() for cell in line.text.strip().strip("|").split("|"))
+        )
         for line in lines
         if "|" in line.text
     ]
 
 
-def _simple(lines: list[Line]) -> list[Row]:
+def _simple(lines: list[TextLine]) -> list[TextRow]:
     edges = [found.span() for found in re.finditer(r"={2,500}", lines[0].text)]
     starts = [start for start, _ in edges]
     ends = [*starts[1:], None]
     return [
-        Row(
+        TextRow(
             line.number,
             tuple(unmarked(line.text[a:b]).strip() for a, b in zip(starts, ends, strict=True)),
         )
@@ -132,8 +134,8 @@ def _simple(lines: list[Line]) -> list[Row]:
     ]
 
 
-def _comma(lines: list[Line]) -> list[Row]:
-    rows: list[Row] = []
+def _comma(lines: list[TextLine]) -> list[TextRow]:
+    rows: list[TextRow] = []
     for line in lines:
         option = _OPTION.match(line.text)
         if option and "header" not in line.text:
@@ -144,16 +146,16 @@ def _comma(lines: list[Line]) -> list[Row]:
                 cells = next(csv.reader([words.strip()], skipinitialspace=True))
             except (csv.Error, StopIteration):
                 continue
-            rows.append(Row(line.number, tuple(cell.strip() for cell in cells)))
+            rows.append(TextRow(line.number, tuple(cell.strip() for cell in cells)))
     return rows
 
 
-def _starred(lines: list[Line]) -> list[Row]:
-    rows: list[Row] = []
+def _starred(lines: list[TextLine]) -> list[TextRow]:
+    rows: list[TextRow] = []
     for line in lines:
         text = line.text.strip()
         if text.startswith("* -"):
-            rows.append(Row(line.number, (unmarked(text[3:]).strip(),)))
+            rows.append(TextRow(line.number, (unmarked(text[3:]).strip(),)))
         elif text.startswith("- ") and rows:
-            rows[-1] = Row(rows[-1].number, (*rows[-1].cells, unmarked(text[2:]).strip()))
+            rows[-1] = TextRow(rows[-1].number, (*rows[-1].cells, unmarked(text[2:]).strip()))
     return rows

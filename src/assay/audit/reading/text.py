@@ -6,7 +6,7 @@ import codecs
 import re
 from html import unescape
 
-from assay.audit.document import Line
+from assay.audit.document import TextLine
 from assay.core.errors import InputError
 
 LONGEST_LINE = 4000
@@ -42,9 +42,9 @@ def plain_line(text: str) -> str:
     return cut.rstrip("\n")
 
 
-def lines_of(text: str, first: int = 1) -> list[Line]:
+def lines_of(text: str, first: int = 1) -> list[TextLine]:
     """The lines of a text, numbered from `first`."""
-    return [Line(number, plain_line(line)) for number, line in enumerate(text.split("\n"), first)]
+    return [TextLine(number, plain_line(line)) for number, line in enumerate(text.split("\n"), first)]
 
 
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\](?:\([^()\s]{0,500}(?:\s\"[^\"]{0,200}\")?\)|\[[^\[\]]{0,100}\])")

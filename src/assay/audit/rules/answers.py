@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.interval import Interval
 from assay.audit.reported import Figure, Reported
-from assay.audit.seen import Seen
 from assay.audit.words import number, percent
 
 _KINDS = ("bad", "bad1", "bad2", "failed", "broken", "timeouts", "errors1", "errors2", "errors")
@@ -16,7 +16,7 @@ _FLAGGED, _WITHHELD = 0.001, 0.01
 _BYTES = 0.02
 
 
-def errors(seen: Seen) -> Iterator[Hit]:
+def errors(seen: Evidence) -> Iterator[AuditHit]:
     """W2: failures above one in a thousand."""
     for result in seen.results:
         told = _failures(result)
@@ -24,7 +24,7 @@ def errors(seen: Seen) -> Iterator[Hit]:
             continue
         share, figure, words = told
         if share > _FLAGGED:
-            yield Hit(
+            yield AuditHit(
                 figure.line,
                 figure.quote,
                 words,
@@ -94,7 +94,7 @@ W2 = AuditRule(
 )
 
 
-def unequal(seen: Seen) -> Iterator[Hit]:
+def unequal(seen: Evidence) -> Iterator[AuditHit]:
     """W3: compared answers that differ in length. The first that differs speaks for all of its kind."""
     told: set[int] = set()
     for a, b in seen.compared():
@@ -106,7 +106,7 @@ def unequal(seen: Seen) -> Iterator[Hit]:
             continue
         told.update((a.line, b.line))
         where = other[1]
-        yield Hit(
+        yield AuditHit(
             where.line,
             where.quote,
             f"{number(one[0].middle)} bytes an answer for {a.label!r} (line {one[1].line}), "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.reported import BY_HAND, Figure, Reported
-from assay.audit.seen import Seen
 from assay.audit.words import between, number, numbered, time
 
 _MORE, _FEWER, _FEW_FAILED = 1.1, 0.5, 0.1
@@ -18,7 +18,7 @@ _COUNTS_ALL = frozenset({"wrk", "ab", "hey", "oha", "h2load", "siege", "loadtest
 """Tools whose rate is the count over the time they print; others average over windows of their own."""
 
 
-def little(seen: Seen) -> Iterator[Hit]:
+def little(seen: Evidence) -> Iterator[AuditHit]:
     """M1: requests in flight = mean time × throughput, which cannot exceed the connections."""
     for result in seen.results:
         rate, connections = result.get("rate"), result.get("connections")
@@ -42,7 +42,7 @@ def little(seen: Seen) -> Iterator[Hit]:
         )
         if slots <= 0 or not (more or fewer) or result.get("offered") is not None:
             continue
-        yield Hit(
+        yield AuditHit(
             mean.line,
             mean.quote,
             f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} requests "
@@ -53,7 +53,7 @@ def little(seen: Seen) -> Iterator[Hit]:
         )
 
 
-def _pipelined(seen: Seen, result: Reported) -> bool:
+def _pipelined(seen: Evidence, result: Reported) -> bool:
     return "pipeline" in result.command.quote if result.command is not None else seen.pipelined
 
 
@@ -87,7 +87,7 @@ M1 = AuditRule(
         "were no load."
     ),
     remedy=(
-        "measure again with a tool whose books balance (assay load), and tell connections, mean and "
+        "measure again with a tool whose accounting balances (assay load), and tell connections, mean and "
         "throughput"
     ),
     source="Little's law; tolerances ours",
@@ -95,7 +95,7 @@ M1 = AuditRule(
 )
 
 
-def impossible(seen: Seen) -> Iterator[Hit]:
+def impossible(seen: Evidence) -> Iterator[AuditHit]:
     """M2: minimum ≤ percentiles in their order ≤ maximum, and the mean between the ends."""
     for result in seen.results:
         steps: list[tuple[str, Figure]] = []
@@ -112,7 +112,7 @@ def impossible(seen: Seen) -> Iterator[Hit]:
             pairs += [(mean, ("maximum", result.figures["max"]))] if "max" in result.figures else []
         for (low_name, low), (high_name, high) in pairs:
             if low.value.low > high.value.widened(0.01).high:
-                yield Hit(
+                yield AuditHit(
                     low.line,
                     low.quote,
                     f"{low_name} {low.quote} is above {high_name} {high.quote}",
@@ -136,7 +136,7 @@ M2 = AuditRule(
 )
 
 
-def counted(seen: Seen) -> Iterator[Hit]:
+def counted(seen: Evidence) -> Iterator[AuditHit]:
     """M3: requests ÷ duration = rate."""
     yield from odd_one_out(seen)
     for result in seen.results:
@@ -148,7 +148,7 @@ def counted(seen: Seen) -> Iterator[Hit]:
         quotient = requests.value / took.value
         if quotient.widened(0.01).meets(rate.value):
             continue
-        yield Hit(
+        yield AuditHit(
             rate.line,
             rate.quote,
             f"{number(requests.value.middle)} requests ÷ {time(took.value.middle)} = {between(quotient)}/s,"
@@ -158,7 +158,7 @@ def counted(seen: Seen) -> Iterator[Hit]:
         )
 
 
-def odd_one_out(seen: Seen) -> Iterator[Hit]:
+def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
     """M3 of a table without durations: requests ÷ rate is the same length for all rows but one or two."""
     for grid in seen.grids:
         told = [
@@ -178,7 +178,7 @@ def odd_one_out(seen: Seen) -> Iterator[Hit]:
         if odd and len(near) == len(told) - len(odd) and len(odd) * _ROWS <= len(told):
             for row, length in odd:
                 rate = row.figures["rate"]
-                yield Hit(
+                yield AuditHit(
                     rate.line,
                     rate.quote,
                     f"requests ÷ rate is {time(length.middle)} here, and {time(usual)} in the other rows",

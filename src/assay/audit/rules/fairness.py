@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from assay.audit.document import Block
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.document import TextBlock
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.names import aliases, distinct, is_scenario, key_of, places
 from assay.audit.reported import Reported
-from assay.audit.seen import Seen
 from assay.audit.sentences import sentences
 from assay.audit.tables import Grid
 from assay.audit.words import number, numbered
@@ -19,7 +19,7 @@ from assay.audit.words import number, numbered
 _LOADS = ("connections", "threads", "workers")
 
 
-def unequal_loads(seen: Seen) -> Iterator[Hit]:
+def unequal_loads(seen: Evidence) -> Iterator[AuditHit]:
     """W6: loads, threads or workers that two compared names do not share at all."""
     groups: dict[int, dict[str, list[Reported]]] = defaultdict(dict)
     for a, b in seen.compared():
@@ -34,7 +34,7 @@ def unequal_loads(seen: Seen) -> Iterator[Hit]:
         yield from _differing(list(sides.values()))
 
 
-def _differing(sides: list[list[Reported]]) -> Iterator[Hit]:
+def _differing(sides: list[list[Reported]]) -> Iterator[AuditHit]:
     first, *others = sides
     for name in _LOADS:
         mine = {figure.value.middle for one in first if (figure := one.get(name)) is not None}
@@ -45,7 +45,7 @@ def _differing(sides: list[list[Reported]]) -> Iterator[Hit]:
             figure = theirs[0]
             if not distinct(first[0].label, other[0].label):
                 continue
-            yield Hit(
+            yield AuditHit(
                 figure.line,
                 figure.quote,
                 f"{number(min(mine))} {name} for {first[0].label!r}, {number(figure.value.middle)} "
@@ -88,7 +88,7 @@ def _bare(label: str) -> str:
     return key_of(_MEANS.sub(" ", label))
 
 
-def unequal_names(seen: Seen) -> Iterator[Hit]:
+def unequal_names(seen: Evidence) -> Iterator[AuditHit]:
     """W6: labels such as "Foo (4 workers)" and "Bar (1 worker)" that no row makes even."""
     for grid in seen.grids:
         sides: dict[str, list[tuple[Reported, dict[str, float]]]] = defaultdict(list)
@@ -100,7 +100,7 @@ def unequal_names(seen: Seen) -> Iterator[Hit]:
         yield from told or _uncrossed(grid)
 
 
-def _uncrossed(grid: Grid) -> Iterator[Hit]:
+def _uncrossed(grid: Grid) -> Iterator[AuditHit]:
     """Rows "Foo (c64)" and "Bar (c128)" of a table in which nothing was measured with both."""
     told = [
         (row, int(count[0]["count3"]))
@@ -114,11 +114,11 @@ def _uncrossed(grid: Grid) -> Iterator[Hit]:
     for row, other in told[1:]:
         if other != load:
             words = f"{numbered(load, 'connection')} for {first.label!r}, {number(other)} for {row.label!r}"
-            yield Hit(row.line, row.label, words, about=(first.line, row.line))
+            yield AuditHit(row.line, row.label, words, about=(first.line, row.line))
             return
 
 
-def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) -> Iterator[Hit]:
+def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) -> Iterator[AuditHit]:
     for (_, first), (_, second) in combinations(sides, 2):
         for kind in sorted({kind for _, told in first for kind in told}):
             if not all(kind in told for _, told in (*first, *second)):
@@ -126,7 +126,7 @@ def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) ->
             if {told[kind] for _, told in first} & {told[kind] for _, told in second}:
                 continue
             a, b = first[0], second[0]
-            yield Hit(
+            yield AuditHit(
                 b[0].line,
                 b[0].label,
                 f"{number(a[1][kind])} {kind} for {a[0].label!r}, {number(b[1][kind])} for {b[0].label!r}",
@@ -135,7 +135,7 @@ def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) ->
             return
 
 
-def unequal_starts(seen: Seen) -> Iterator[Hit]:
+def unequal_starts(seen: Evidence) -> Iterator[AuditHit]:
     """W6: servers whose own commands, each above its output, start different numbers of workers."""
     texts = seen.document.text_at
     told: dict[int, tuple[float, int, str]] = {}
@@ -152,7 +152,7 @@ def unequal_starts(seen: Seen) -> Iterator[Hit]:
         if a.line in told and b.line in told and told[a.line][0] != told[b.line][0]:
             mine, (count, line, quote) = told[a.line], told[b.line]
             words = f"{number(mine[0])} for {a.label!r} (line {mine[1]}), {number(count)} for {b.label!r}"
-            yield Hit(line, quote, words, about=(a.line, b.line))
+            yield AuditHit(line, quote, words, about=(a.line, b.line))
             return
 
 
@@ -168,7 +168,7 @@ _MANY = re.compile(
 )
 
 
-def unequal_words(seen: Seen) -> Iterator[Hit]:
+def unequal_words(seen: Evidence) -> Iterator[AuditHit]:
     """W6: a sentence that says one of two compared has one core or worker, and the other several."""
     names = aliases(list(dict.fromkeys(one.label for pair in seen.compared() for one in pair))[:80])
     for block in seen.document.blocks if len(names) > 1 else ():
@@ -183,11 +183,11 @@ def unequal_words(seen: Seen) -> Iterator[Hit]:
                 continue
             named = {label for name, label in names.items() if places(name, sentence)}
             if len({key_of(label) for label in named}) > 1:
-                yield Hit(line, sentence[:60], "the text says that they did not have the same means")
+                yield AuditHit(line, sentence[:60], "the text says that they did not have the same means")
                 return
 
 
-def unequal_means(seen: Seen) -> Iterator[Hit]:
+def unequal_means(seen: Evidence) -> Iterator[AuditHit]:
     """W6: in figures, in names, in the commands of servers, in words."""
     yield from unequal_loads(seen)
     yield from unequal_names(seen)
@@ -242,12 +242,12 @@ def _own_words(text: str, found: re.Match[str]) -> str:
     return text[max(begin, 0) : min(ends, default=len(text))]
 
 
-def handicapped(seen: Seen) -> Iterator[Hit]:
+def handicapped(seen: Evidence) -> Iterator[AuditHit]:
     """W7: started for development, in a section that measures."""
     measuring = {section.line for result in seen.results if (section := seen.section(result.line))}
     measuring |= {section.line for call in seen.commands if (section := seen.section(call.line))}
     for part in seen.document.parts:
-        if not isinstance(part, Block):
+        if not isinstance(part, TextBlock):
             continue
         for line in part.lines:
             found = _HANDICAPS.search(line.text)
@@ -267,7 +267,7 @@ def handicapped(seen: Seen) -> Iterator[Hit]:
                     and not _DEVELOPS.search(section.title)
                 )
             ):
-                yield Hit(line.number, found[0], f"{found[0]!r} is for developing")
+                yield AuditHit(line.number, found[0], f"{found[0]!r} is for developing")
 
 
 W7 = AuditRule(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.reported import Figure, Reported
-from assay.audit.seen import Seen
 from assay.audit.tools import NAMED
 from assay.audit.words import number, numbered, percent
 
@@ -17,7 +17,7 @@ _LOOPBACK = re.compile(
 )
 
 
-def threads(seen: Seen) -> Iterator[Hit]:
+def threads(seen: Evidence) -> Iterator[AuditHit]:
     """G1: more client threads than the text names cores."""
     if not seen.facts.cores:
         return
@@ -27,7 +27,7 @@ def threads(seen: Seen) -> Iterator[Hit]:
     told += [figure for row in seen.rows[:1] if (figure := _worded_threads(row)) is not None]
     for figure in told:
         if figure.value.low > most.number:
-            yield Hit(
+            yield AuditHit(
                 figure.line,
                 figure.quote,
                 f"{number(figure.value.middle)} client threads, and the text names {most.quote} "
@@ -54,7 +54,7 @@ G1 = AuditRule(
 )
 
 
-def short_of_rate(seen: Seen) -> Iterator[Hit]:
+def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
     """G3: throughput below the intended rate."""
     for result in seen.results:
         offered, rate = result.get("offered"), result.get("rate")
@@ -65,7 +65,7 @@ def short_of_rate(seen: Seen) -> Iterator[Hit]:
             continue
         if rate.value.high < 0.99 * offered.value.low:
             lacking = 1 - rate.value.middle / offered.value.middle
-            yield Hit(
+            yield AuditHit(
                 rate.line,
                 rate.quote,
                 f"{number(offered.value.middle)}/s were asked for and {number(rate.value.middle)}/s "
@@ -89,7 +89,7 @@ G3 = AuditRule(
 )
 
 
-def connections(seen: Seen) -> Iterator[Hit]:
+def connections(seen: Evidence) -> Iterator[AuditHit]:
     """G8: connections that could not be opened."""
     for result in seen.outputs:
         missing = result.figures.get("connect_errors")
@@ -97,7 +97,7 @@ def connections(seen: Seen) -> Iterator[Hit]:
             asked = result.get("connections")
             count = missing.value.middle
             of = f"{number(count)} of {numbered(asked.value.middle, 'connection')}" if asked else ""
-            yield Hit(
+            yield AuditHit(
                 missing.line,
                 f"connect {missing.quote}" if result.tool == "wrk" else missing.quote,
                 f"{of or numbered(count, 'connection')} could not be opened",
@@ -132,7 +132,7 @@ _CLOSING = re.compile(
 _INSTEAD = re.compile(r"\b(?:instead of|not|never|avoids?|rather than|unlike|than)\s[`\"']?$", re.IGNORECASE)
 
 
-def unkept(seen: Seen) -> Iterator[Hit]:
+def unkept(seen: Evidence) -> Iterator[AuditHit]:
     """W5: a connection for each request."""
     told: set[int] = set()
     for result in seen.outputs:
@@ -149,7 +149,7 @@ def unkept(seen: Seen) -> Iterator[Hit]:
                 if place
                 else (result.line, "")
             )
-            yield Hit(
+            yield AuditHit(
                 line, quote, f"{result.tool} opened a connection for each request", about=(result.line,)
             )
     labels = {row.line: row.label.lower() for row in seen.rows}
@@ -159,10 +159,10 @@ def unkept(seen: Seen) -> Iterator[Hit]:
         if words and _INSTEAD.search(each.text[: words.start()]):
             continue
         if words and words[0].lower() not in labels.get(each.number, ""):
-            yield Hit(each.number, words[0], "the text says that connections are closed")
+            yield AuditHit(each.number, words[0], "the text says that connections are closed")
     for call in seen.commands:
         if call.keep_alive is False and call.line not in told:
-            yield Hit(call.line, call.quote, f"{call.tool} opens a connection for each request")
+            yield AuditHit(call.line, call.quote, f"{call.tool} opens a connection for each request")
 
 
 W5 = AuditRule(
@@ -200,7 +200,7 @@ _CONFIGURED = re.compile(r"\b(?:url|host|target)\W{1,4}https?://(?:localhost|127
 """The address in the configuration of a load test, in a listing that names its tool."""
 
 
-def together(seen: Seen) -> Iterator[Hit]:
+def together(seen: Evidence) -> Iterator[AuditHit]:
     """H1: the load goes to the machine that it comes from."""
     found = False
     addresses: list[tuple[int, str, tuple[int, ...]]] = [
@@ -209,7 +209,7 @@ def together(seen: Seen) -> Iterator[Hit]:
     addresses += [(one.line, one.url, ()) for one in seen.commands]
     for line, url, about in addresses:
         if url and _LOOPBACK.match(url):
-            yield Hit(line, url, "the address is the client's own machine", about=about)
+            yield AuditHit(line, url, "the address is the client's own machine", about=about)
             found = True
     for block in seen.document.blocks if seen.results else ():
         driven = block.kind == "code" and NAMED.search(block.text[:4000]) is not None
@@ -217,10 +217,10 @@ def together(seen: Seen) -> Iterator[Hit]:
             target = _TARGET.search(each.text) or (_CONFIGURED.search(each.text) if driven else None)
             if target:
                 found = True
-                yield Hit(each.number, target[0].strip(), "the address is the client's own machine")
+                yield AuditHit(each.number, target[0].strip(), "the address is the client's own machine")
     said = seen.facts.same_machine
     if said is not None and not found:
-        yield Hit(said.line, said.quote, "the text says that both ran on one machine")
+        yield AuditHit(said.line, said.quote, "the text says that both ran on one machine")
 
 
 H1 = AuditRule(

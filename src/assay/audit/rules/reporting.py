@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.names import key_of
 from assay.audit.reported import Reported
-from assay.audit.seen import Seen
 from assay.audit.weighing import weighed
 from assay.audit.words import number
 
 
-def other_command(seen: Seen) -> Iterator[Hit]:
+def other_command(seen: Evidence) -> Iterator[AuditHit]:
     """R1: the command above an output asks for another load than the output tells."""
     for result in seen.outputs:
         call = result.command
@@ -29,7 +29,7 @@ def other_command(seen: Seen) -> Iterator[Hit]:
                 or not _apart(result, name, asked.value.middle, told.value.middle)
             ):
                 continue
-            yield Hit(
+            yield AuditHit(
                 told.line,
                 told.quote,
                 f"the command (line {call.line}) asks for {number(asked.value.middle)} {name}, the "
@@ -60,7 +60,7 @@ def _apart(result: Reported, name: str, asked: float, told: float) -> bool:
     return asked != told
 
 
-def _elsewhere(result: Reported) -> Iterator[Hit]:
+def _elsewhere(result: Reported) -> Iterator[AuditHit]:
     call = result.command
     if (
         call is None
@@ -75,7 +75,7 @@ def _elsewhere(result: Reported) -> Iterator[Hit]:
     except ValueError:
         return
     if not same and not re.search(r"[$<>{}\[\]]|\.\.\.|…", call.url + result.url):
-        yield Hit(
+        yield AuditHit(
             result.line,
             result.url,
             f"the command (line {call.line}) asks {call.url}",
@@ -95,7 +95,7 @@ R1 = AuditRule(
 )
 
 
-def other_figure(seen: Seen) -> Iterator[Hit]:
+def other_figure(seen: Evidence) -> Iterator[AuditHit]:
     """R2: a row of a table that gives another rate than the output of its name; others of it agree."""
     raw: dict[str, list[Reported]] = {}
     for result in seen.outputs:
@@ -112,7 +112,7 @@ def other_figure(seen: Seen) -> Iterator[Hit]:
             continue
         for row, told in wrong:
             figure = row.figures["rate"]
-            yield Hit(
+            yield AuditHit(
                 figure.line,
                 figure.quote,
                 f"the output of {row.label!r} (line {told[0].line}) says "
@@ -144,16 +144,16 @@ _IDLE = re.compile(
 _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 
 
-def outside(seen: Seen) -> Iterator[Hit]:
+def outside(seen: Evidence) -> Iterator[AuditHit]:
     """R6: memory or CPU of an idle server beside results under load."""
     for table in seen.document.tables if seen.results else ():
         section = seen.section(table.number)
         if section and _IDLE.search(section.title) and any(_COST.search(text) for text in table.head[1:]):
-            yield Hit(table.number, section.title[:60], "taken while nothing was asked of it")
+            yield AuditHit(table.number, section.title[:60], "taken while nothing was asked of it")
             continue
         above = "".join(seen.document.text_at.get(table.number - back, "") for back in (1, 2))
         if len(above) < 80 and _IDLE.search(above) and _COST.search(above):
-            yield Hit(table.number, above[:60], "taken while nothing was asked of it")
+            yield AuditHit(table.number, above[:60], "taken while nothing was asked of it")
             continue
         texts = [(table.number, text) for text in table.head]
         texts += [(row.number, row.cells[0]) for row in table.rows if row.cells]
@@ -162,7 +162,7 @@ def outside(seen: Seen) -> Iterator[Hit]:
         for line, text in texts:
             found = _IDLE.search(text)
             if found and _COST.search(text) and not loaded:
-                yield Hit(line, text[:60], "taken while nothing was asked of it")
+                yield AuditHit(line, text[:60], "taken while nothing was asked of it")
 
 
 R6 = AuditRule(
@@ -182,7 +182,7 @@ _AXIS = re.compile(
 _BAR = re.compile(r"([█▇■▓▒#=*]{3,200})\s*[|▏▎▍▌▋▊▉]?\s*\(?(\d[\d,]{0,14}(?:\.\d{1,4})?)\s?(k\b)?")
 
 
-def axis(seen: Seen) -> Iterator[Hit]:
+def axis(seen: Evidence) -> Iterator[AuditHit]:
     """R7: an axis that does not begin at zero, or bars that are not as long as their figures."""
     raw = {line for result in seen.outputs for line in range(result.line, result.last + PAST_OUTPUT)}
     for block in seen.document.blocks:
@@ -193,7 +193,7 @@ def axis(seen: Seen) -> Iterator[Hit]:
         for line in block.lines:
             found = _AXIS.match(line.text) if charted else None
             if found and float(found[1]) > 0:
-                yield Hit(
+                yield AuditHit(
                     line.number, found[0].strip(), f"the axis begins at {number(float(found[1]))}, not at 0"
                 )
             bar = _BAR.search(line.text)
@@ -211,14 +211,14 @@ PAST_OUTPUT = 30
 """Lines behind an output that may still be its histogram."""
 
 
-def _crooked(bars: list[tuple[int, int, float, str]]) -> Iterator[Hit]:
+def _crooked(bars: list[tuple[int, int, float, str]]) -> Iterator[AuditHit]:
     if len(bars) < 2:
         return
     _, longest, most, _ = max(bars, key=lambda bar: bar[2])
     for line, length, figure, quote in bars:
         due = longest * figure / most if most else 0
         if figure > 0 and abs(length - due) > max(2.0, 0.25 * due):
-            yield Hit(
+            yield AuditHit(
                 line,
                 quote,
                 f"a bar of {length} signs where {number(due)} would be its share of the longest, {longest}",
@@ -240,11 +240,11 @@ R7 = AuditRule(
 )
 
 
-def against_figures(seen: Seen) -> Iterator[Hit]:
+def against_figures(seen: Evidence) -> Iterator[AuditHit]:
     """R8: a conclusion that the text's own figures contradict."""
     for weight in weighed(seen):
         if weight.verdict == "contradicted":
-            yield Hit(weight.conclusion.line, weight.conclusion.quote, weight.why, "withheld")
+            yield AuditHit(weight.conclusion.line, weight.conclusion.quote, weight.why, "withheld")
 
 
 R8 = AuditRule(

@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.names import key_of
 from assay.audit.reported import Figure, Reported
-from assay.audit.seen import Seen
 from assay.audit.words import number
 
 _FEW = 5
@@ -17,23 +17,23 @@ _NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s
 """Headings of repeated runs."""
 
 
-def compares(seen: Seen) -> bool:
+def compares(seen: Evidence) -> bool:
     """Whether the text sets results of different things side by side."""
     return next(seen.compared(), None) is not None
 
 
-def few(seen: Seen) -> Iterator[Hit]:
+def few(seen: Evidence) -> Iterator[AuditHit]:
     """S5: one to five runs, by the text's own words."""
     if not compares(seen):
         return
     for said in seen.facts.runs:
         if 1 <= said.number <= _FEW:
             runs = "run" if said.number == 1 else "runs"
-            yield Hit(said.line, said.quote, f"{number(said.number)} {runs} a side; a ranking takes six")
+            yield AuditHit(said.line, said.quote, f"{number(said.number)} {runs} a side; a ranking takes six")
     for grid in seen.grids:
         groups = {row.group for row in grid.results if _NUMBERED.search(row.group)}
         if 1 < len(groups) <= _FEW:
-            yield Hit(grid.table.number, min(groups), f"{len(groups)} runs a side; a ranking takes six")
+            yield AuditHit(grid.table.number, min(groups), f"{len(groups)} runs a side; a ranking takes six")
 
 
 S5 = AuditRule(
@@ -56,7 +56,7 @@ def _spread(result: Reported, name: str) -> Figure | None:
     )
 
 
-def within_spread(seen: Seen) -> Iterator[Hit]:
+def within_spread(seen: Evidence) -> Iterator[AuditHit]:
     """S6: a difference smaller than the ± beside it."""
     told: set[int] = set()
     for a, b in seen.compared():
@@ -69,7 +69,7 @@ def within_spread(seen: Seen) -> Iterator[Hit]:
             spread = max(each.value.low for each in spreads)
             if gap < spread:
                 told.add(a.table)
-                yield Hit(
+                yield AuditHit(
                     other.line,
                     other.quote,
                     f"{a.label!r} and {b.label!r} differ by {number(gap)}, and the runs of one by ± "
@@ -89,7 +89,7 @@ S6 = AuditRule(
 )
 
 
-def _load_of(seen: Seen, one: Reported) -> tuple[object, ...]:
+def _load_of(seen: Evidence, one: Reported) -> tuple[object, ...]:
     """What is the same in repeated runs of one thing."""
     section = seen.section(one.line)
     connections, duration = one.get("connections"), one.get("duration")
@@ -107,7 +107,7 @@ _ALIKE = 1.5
 """Rates or times that differ by more are hardly runs of one thing, though one heading stands above both."""
 
 
-def _repeats(seen: Seen) -> bool:
+def _repeats(seen: Evidence) -> bool:
     """Whether the text shows several runs of one thing, one output after the other."""
     runs: dict[tuple[object, ...], list[float]] = defaultdict(list)
     last: dict[tuple[object, ...], int] = {}
@@ -128,13 +128,13 @@ _WORDS = 14
 """Words of prose between two outputs that are more than "and again"."""
 
 
-def _explained(seen: Seen, after: int, before: int) -> bool:
+def _explained(seen: Evidence, after: int, before: int) -> bool:
     blocks = [block for block in seen.document.blocks if block.kind == "prose" and block.lines]
     words = [block.text for block in blocks if after < block.lines[0].number < before]
     return len(" ".join(words).split()) > _WORDS
 
 
-def untold(seen: Seen) -> Iterator[Hit]:
+def untold(seen: Evidence) -> Iterator[AuditHit]:
     """R5: a comparison, and nowhere how often it was measured."""
     facts = seen.facts
     if not compares(seen) or not facts.whole or facts.runs or facts.repeated or facts.spread:
@@ -148,7 +148,7 @@ def untold(seen: Seen) -> Iterator[Hit]:
     ):
         return
     first, second = next(seen.compared())
-    yield Hit(
+    yield AuditHit(
         first.line,
         first.label,
         f"{first.label!r} is compared with {second.label!r}; how often was each measured?",
@@ -167,13 +167,13 @@ R5 = AuditRule(
 )
 
 
-def best(seen: Seen) -> Iterator[Hit]:
+def best(seen: Evidence) -> Iterator[AuditHit]:
     """R9: the best of several runs."""
     if not seen.results:
         return
     for said in seen.facts.runs:
         if said.kind == "best":
-            yield Hit(said.line, said.quote, "the maximum of several runs")
+            yield AuditHit(said.line, said.quote, "the maximum of several runs")
 
 
 R9 = AuditRule(

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import Block
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.document import TextBlock
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.headings import bare, heading
 from assay.audit.interval import exactly
 from assay.audit.reported import BY_HAND, Figure, Reported
-from assay.audit.seen import Seen
 from assay.audit.sentences import sentences
 from assay.audit.units import TIME
 from assay.audit.words import number, percent, time
@@ -27,7 +27,7 @@ _IN_PROSE = re.compile(
 )
 
 
-def closed_tail(seen: Seen) -> Iterator[Hit]:
+def closed_tail(seen: Evidence) -> Iterator[AuditHit]:
     """M5: a table or a sentence that presents the tail of a closed loop."""
     if seen.closed is not True:
         return
@@ -41,20 +41,20 @@ def closed_tail(seen: Seen) -> Iterator[Hit]:
         ):
             continue
         lines = tuple(row.line for row in grid.results)
-        yield Hit(grid.table.number, name or "p99", "a tail of times from a closed loop", about=lines)
+        yield AuditHit(grid.table.number, name or "p99", "a tail of times from a closed loop", about=lines)
     for one in seen.outputs:
         tail = next(
             (one.percentiles[q] for q in sorted(one.percentiles) if q >= _TAIL), one.figures.get("max")
         )
         if one.tool in BY_HAND and tail is not None:
-            yield Hit(tail.line, tail.quote, "a tail of times from a closed loop", about=(one.line,))
+            yield AuditHit(tail.line, tail.quote, "a tail of times from a closed loop", about=(one.line,))
     raw = {line for result in seen.outputs for line in range(result.line, result.last + 1)}
     for block in seen.document.blocks:
         if block.kind == "prose":
             for line, sentence in sentences(block):
                 found = _IN_PROSE.search(sentence)
                 if found and TIME.search(sentence) and line not in raw and seen.results:
-                    yield Hit(line, found[0], "a tail of times from a closed loop")
+                    yield AuditHit(line, found[0], "a tail of times from a closed loop")
 
 
 def _is_tail(text: str) -> bool:
@@ -88,7 +88,7 @@ _COUNT = re.compile(
 )
 
 
-def _told_counts(seen: Seen) -> set[float]:
+def _told_counts(seen: Evidence) -> set[float]:
     """How many requests the text says were made, where no command and no duration does."""
     found: set[float] = set()
     for block in seen.document.blocks:
@@ -102,7 +102,7 @@ def _told_counts(seen: Seen) -> set[float]:
     return set() if seen.commands else found
 
 
-def too_few(seen: Seen) -> Iterator[Hit]:
+def too_few(seen: Evidence) -> Iterator[AuditHit]:
     """S1: percentiles with too few requests behind them."""
     calls = {one.figures["requests"].value.middle for one in seen.commands if "requests" in one.figures}
     told_of = calls or _told_counts(seen)
@@ -121,7 +121,7 @@ def too_few(seen: Seen) -> Iterator[Hit]:
         if lacking:
             worst = lacking[-1]
             figure = result.percentiles[worst]
-            yield Hit(
+            yield AuditHit(
                 figure.line,
                 figure.quote,
                 f"p{worst:g} of {number(count)} requests; it takes {number(enough_for(worst))}",
@@ -144,7 +144,7 @@ S1 = AuditRule(
 )
 
 
-def unsteady(seen: Seen) -> Iterator[Hit]:
+def unsteady(seen: Evidence) -> Iterator[AuditHit]:
     """S2: a deviation above half of its mean."""
     for result in seen.outputs:
         mean = result.figures.get("spread_mean") or result.figures.get("mean")
@@ -162,11 +162,11 @@ def unsteady(seen: Seen) -> Iterator[Hit]:
             yield from _wide(row, row.figures.get(name), spread, "flagged")
 
 
-def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity: str) -> Iterator[Hit]:
+def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity: str) -> Iterator[AuditHit]:
     if mean is None or spread is None or spread.value.low <= 0.5 * mean.value.high:
         return
     share = spread.value.middle / mean.value.middle if mean.value.middle else math.inf
-    yield Hit(
+    yield AuditHit(
         spread.line,
         spread.quote,
         f"a deviation of {percent(share)} of the mean",
@@ -196,7 +196,7 @@ _CUT = 0.9
 _WARMING = re.compile(r"warm", re.IGNORECASE)
 
 
-def short(seen: Seen) -> Iterator[Hit]:
+def short(seen: Evidence) -> Iterator[AuditHit]:
     """S7: less than ten seconds, by an output, a command, a count at a rate, or the text's words."""
     told: set[int] = set()
     for result in seen.outputs:
@@ -212,25 +212,25 @@ def short(seen: Seen) -> Iterator[Hit]:
         ):
             continue
         figure = took if took.value.high < _SHORT else asked
-        yield Hit(
+        yield AuditHit(
             figure.line, figure.quote, f"measured for {time(figure.value.middle)}", about=(result.line,)
         )
     for call in seen.commands:
         length = call.figures.get("duration")
         if length is None or length.value.high >= _SHORT or call.line in told or _warming(seen, call.line):
             continue
-        yield Hit(call.line, call.quote, f"measured for {time(length.value.middle)}")
+        yield AuditHit(call.line, call.quote, f"measured for {time(length.value.middle)}")
     yield from _short_rows(seen)
     yield from brief(seen)
     yield from _in_words(seen)
 
 
-def _short_rows(seen: Seen) -> Iterator[Hit]:
+def _short_rows(seen: Evidence) -> Iterator[AuditHit]:
     """Rows of a table that tell how long they were measured."""
     for row in seen.rows:
         length = row.figures.get("duration")
         if length is not None and 0 < length.value.high < _SHORT:
-            yield Hit(
+            yield AuditHit(
                 length.line, length.quote, f"measured for {time(length.value.middle)}", about=(row.line,)
             )
 
@@ -251,7 +251,7 @@ _BLINK = 0.5
 """Seconds below which a text speaks of a request, and not of a run."""
 
 
-def _in_words(seen: Seen) -> Iterator[Hit]:
+def _in_words(seen: Evidence) -> Iterator[AuditHit]:
     """What the text says of its runs' length, outside listings."""
     listings = {one.number for block in seen.document.blocks if block.kind == "code" for one in block.lines}
     raw = {at for result in seen.outputs for at in range(result.line, result.last + 1)}
@@ -268,10 +268,10 @@ def _in_words(seen: Seen) -> Iterator[Hit]:
             continue
         length = float(found["one"] or found["two"] or found["three"])
         if _BLINK < length < _SHORT:
-            yield Hit(line, found[0], f"measured for {time(length)}")
+            yield AuditHit(line, found[0], f"measured for {time(length)}")
 
 
-def brief(seen: Seen) -> Iterator[Hit]:
+def brief(seen: Evidence) -> Iterator[AuditHit]:
     """S7 of results without a duration: their requests at their rate take so long."""
     counts = _told_counts(seen)
     for result in seen.results:
@@ -287,10 +287,10 @@ def brief(seen: Seen) -> Iterator[Hit]:
                 f"{number(requests.value.middle)} requests at {number(rate.value.middle)}/s take "
                 f"{time(length.middle)}"
             )
-            yield Hit(rate.line, rate.quote, words, about=(result.line,))
+            yield AuditHit(rate.line, rate.quote, words, about=(result.line,))
 
 
-def _warming(seen: Seen, line: int) -> bool:
+def _warming(seen: Evidence, line: int) -> bool:
     texts = seen.document.text_at
     return any(_WARMING.search(texts.get(at, "")) for at in range(line - 2, line + 1))
 
@@ -315,22 +315,22 @@ _AVERAGED = re.compile(
 )
 
 
-def averaged(seen: Seen) -> Iterator[Hit]:
+def averaged(seen: Evidence) -> Iterator[AuditHit]:
     """D3: a mean of percentiles."""
     if not seen.results:
         return
     for part in seen.document.parts:
         texts = (
             [(line.number, line.text) for line in part.lines]
-            if isinstance(part, Block)
+            if isinstance(part, TextBlock)
             else [(part.number, " | ".join(part.head))]
         )
-        if isinstance(part, Block) and part.kind == "code":
+        if isinstance(part, TextBlock) and part.kind == "code":
             continue
         for line, text in texts:
             found = _AVERAGED.search(text)
             if found:
-                yield Hit(line, found[0], "percentiles of several runs or servers have no mean")
+                yield AuditHit(line, found[0], "percentiles of several runs or servers have no mean")
 
 
 D3 = AuditRule(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import Block
-from assay.audit.finding import AuditRule, Hit
+from assay.audit.document import TextBlock
+from assay.audit.evidence import Evidence
+from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.names import aliases, turns
 from assay.audit.reported import Reported
-from assay.audit.seen import Seen
 
 _LOAD = re.compile(
     r"\b\d{1,6}k?\s(?:concurrent\s|parallel\s|simultaneous\s|open\s|keep-?alive\s)?(?:connections?"
@@ -26,11 +26,11 @@ _CALL = re.compile(
 """The command of a load test of one's own making."""
 
 
-def no_machine(seen: Seen) -> Iterator[Hit]:
+def no_machine(seen: Evidence) -> Iterator[AuditHit]:
     """R3: nowhere a machine."""
     if seen.results and seen.facts.machine is None and seen.facts.whole:
         first = seen.results[0]
-        yield Hit(
+        yield AuditHit(
             first.line,
             _quote(seen, first.line),
             "no CPU, number of cores, instance type or model in the whole text",
@@ -49,12 +49,12 @@ R3 = AuditRule(
 )
 
 
-def no_versions(seen: Seen) -> Iterator[Hit]:
+def no_versions(seen: Evidence) -> Iterator[AuditHit]:
     """R4: a comparison without any version."""
     pair = next((each for each in seen.compared() if not turns(each[0].label, each[1].label)), None)
     if pair is None or seen.facts.version is not None or not seen.facts.whole or _versioned(seen, pair):
         return
-    yield Hit(
+    yield AuditHit(
         pair[0].line,
         pair[0].label,
         f"{pair[0].label!r} against {pair[1].label!r}: no version, commit or date in the whole text",
@@ -62,7 +62,7 @@ def no_versions(seen: Seen) -> Iterator[Hit]:
     )
 
 
-def _versioned(seen: Seen, pair: tuple[Reported, Reported]) -> bool:
+def _versioned(seen: Evidence, pair: tuple[Reported, Reported]) -> bool:
     """Whether what is compared is named with a version of two numbers somewhere: "Kong 3.4"."""
     if any(_NUMBERED.search(row.label) for row in pair):
         return True
@@ -89,7 +89,7 @@ R4 = AuditRule(
 )
 
 
-def no_load(seen: Seen) -> Iterator[Hit]:
+def no_load(seen: Evidence) -> Iterator[AuditHit]:
     """R10: results, and nowhere what made them."""
     told = [*seen.rows, *(one for one in seen.outputs if one.tool == "figures")]
     if len(told) < len(seen.results) or not told or not seen.facts.whole:
@@ -97,16 +97,18 @@ def no_load(seen: Seen) -> Iterator[Hit]:
     if seen.commands or seen.facts.tool_named:
         return
     for part in seen.document.parts:
-        texts = [line.text for line in part.lines] if isinstance(part, Block) else list(part.head)
+        texts = [line.text for line in part.lines] if isinstance(part, TextBlock) else list(part.head)
         if any(_LOAD.search(text.replace("_", " ")) or _CALL.search(text) for text in texts):
             return
     if any(row.figures.keys() & {"connections", "threads", "offered"} for row in told):
         return
     first = min(told, key=lambda one: one.line)
-    yield Hit(first.line, _quote(seen, first.line), "no tool, no command, no connections in the whole text")
+    yield AuditHit(
+        first.line, _quote(seen, first.line), "no tool, no command, no connections in the whole text"
+    )
 
 
-def _quote(seen: Seen, line: int) -> str:
+def _quote(seen: Evidence, line: int) -> str:
     return seen.document.text_at.get(line, "").strip()[:60]
 
 

@@ -18,15 +18,15 @@ from assay.audit.tools.jmeter import TOOL as JMETER
 from assay.audit.tools.k6 import TOOL as K6
 from assay.audit.tools.loadtest import TOOL as LOADTEST
 from assay.audit.tools.locust import TOOL as LOCUST
+from assay.audit.tools.minor_tools import OTHERS
 from assay.audit.tools.oha import TOOL as OHA
-from assay.audit.tools.others import OTHERS
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 from assay.audit.tools.rewrk import TOOL as REWRK
 from assay.audit.tools.siege import TOOL as SIEGE
 from assay.audit.tools.vegeta import TOOL as VEGETA
 from assay.audit.tools.wrk import TOOL as WRK
 
-TOOLS: tuple[Tool, ...] = (
+TOOLS: tuple[AuditTool, ...] = (
     WRK,
     AB,
     BOMBARDIER,

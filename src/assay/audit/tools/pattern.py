@@ -90,7 +90,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Flags:
+class ToolFlags:
     """A tool's command line: what its flags set, and which others take a value.
 
     `values` is by flag: the figure's name and its unit (as in a pattern). `bare` flags set nothing but
@@ -98,7 +98,7 @@ class Flags:
     """
 
     values: dict[str, tuple[str, str]] = field(default_factory=dict)
-    others: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
     keep_alive: dict[str, bool] = field(default_factory=dict)
     alive: bool | None = None
     defaults: dict[str, float] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Flags:
 
 
 @dataclass(frozen=True)
-class Tool:
+class AuditTool:
     """A load-test tool: how its output begins and reads, how its command reads, whether its loop is closed.
 
     `cues` are words of which a line must hold one before `start` is tried. `joined` patterns hold
@@ -120,7 +120,7 @@ class Tool:
     cues: tuple[str, ...]
     start: str
     patterns: tuple[Pattern, ...]
-    flags: Flags | None = None
+    flags: ToolFlags | None = None
     names: tuple[str, ...] = ()
     joined: frozenset[str] = frozenset()
     lone: str = ""

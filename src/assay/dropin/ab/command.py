@@ -13,14 +13,14 @@ from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
-from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, Ending, Flags
+from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, AbFlags, Ending
 from assay.dropin.ab.plan import address, plan, versions
-from assay.dropin.ab.progress import Progress
+from assay.dropin.ab.progress import AbProgress
 from assay.dropin.ab.request import head
 from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
-    from assay.dropin.ab.figures import Figures
+    from assay.dropin.ab.figures import AbFigures
     from assay.engine.driver import EngineRun
     from assay.model.measurement import Measurement
 
@@ -42,10 +42,10 @@ def main(words: Sequence[str]) -> int:
         flags = command_line.read(words)
     except Ending as ending:
         return _end(ending)
-    if flags.complaint:
-        console.note(flags.complaint)
-    console.write(texts.banner(flags.look.html))
-    if not flags.look.html:
+    if flags.message:
+        console.note(flags.message)
+    console.write(texts.banner(flags.layout.html))
+    if not flags.layout.html:
         console.write_part(texts.benchmarking(flags))
     try:
         return _test(flags, manners)
@@ -75,10 +75,10 @@ _FLAGS = {
 """The flag that each field of the plan is from."""
 
 
-def _unwritable(flags: Flags) -> tuple[int, str] | None:
+def _unwritable(flags: AbFlags) -> tuple[int, str] | None:
     """The exit code and ab's line where a file cannot be written, known before anything is sent."""
     for path, kind in ((flags.csv, "CSV"), (flags.gnuplot, "gnuplot")):
-        reason = None if path is None or flags.look.html else front.why_unwritable(path)
+        reason = None if path is None or flags.layout.html else front.why_unwritable(path)
         if reason:
             return EXIT_FAILED, f"Cannot open {kind} output file: {reason}"
     return None
@@ -94,7 +94,7 @@ def _end(ending: Ending) -> int:
     return ending.code
 
 
-def _test(flags: Flags, manners: front.Manners) -> int:
+def _test(flags: AbFlags, manners: front.Manners) -> int:
     where = address(flags)
     refused = _refused(flags) or _unwritable(flags)
     if refused is not None:
@@ -104,13 +104,13 @@ def _test(flags: Flags, manners: front.Manners) -> int:
     if request is None:
         console.write("Request too long")
         return EXIT_FAILED
-    if flags.look.verbosity >= 2:
+    if flags.layout.verbosity >= 2:
         console.write(texts.request(flags, request))
-    progress = Progress(flags)
+    progress = AbProgress(flags)
     offered = front.offer(plan(flags, request, where), manners, watch=progress.watch)
     measured = offered.measurement
-    if flags.look.verbosity >= 2:
-        _print_answers(flags.look.verbosity, offered.running)
+    if flags.layout.verbosity >= 2:
+        _print_answers(flags.layout.verbosity, offered.running)
     if flags.url.tls:
         _tell_broken(offered.running.request_log())
     fatal = _fatal(measured, offered.plan.ends_on)
@@ -148,7 +148,7 @@ def _tell_broken(log: bytes) -> None:
             console.note(texts.broken_tls(told, has_answer=bool(status)))
 
 
-def _remark(flags: Flags, measured: Measurement, answers: Sequence[bytes]) -> None:
+def _remark(flags: AbFlags, measured: Measurement, answers: Sequence[bytes]) -> None:
     """Say on standard error where ab's manners surprise, or ours differ from them."""
     if flags.limit_s > 0 and measured.started >= flags.requests == WITH_A_TIME:
         what = f"-t sets -n {WITH_A_TIME}, and that came first"
@@ -158,7 +158,7 @@ def _remark(flags: Flags, measured: Measurement, answers: Sequence[bytes]) -> No
         console.note(f"assay ab: note: {what}")
 
 
-def _refused(flags: Flags) -> tuple[int, str] | None:
+def _refused(flags: AbFlags) -> tuple[int, str] | None:
     """The exit code and the line where ab, or our TLS, cannot do what the flags ask for."""
     if flags.concurrency == 0:
         return EXIT_USAGE, f"apr_pollset_poll: {os.strerror(errno.EINVAL)} ({errno.EINVAL})"
@@ -187,12 +187,12 @@ def _broke(kind: str, measured: Measurement) -> int:
     return number & 0xFF
 
 
-def _report(flags: Flags, manners: front.Manners, offered: front.Offered) -> int:
+def _report(flags: AbFlags, manners: front.Manners, offered: front.Offered) -> int:
     # Imported after the load: the figures need more than the load does.
     from assay.dropin.ab.certificate import security
     from assay.dropin.ab.figures import figures
     from assay.dropin.ab.html import page
-    from assay.dropin.ab.report import Seen, report
+    from assay.dropin.ab.report import ServerInfo, report
 
     log = offered.running.request_log()
     found = figures(
@@ -204,16 +204,16 @@ def _report(flags: Flags, manners: front.Manners, offered: front.Offered) -> int
     )
     answers, session = offered.running.logged_answers(), offered.running.session()
     how = None if session is None else security(session, flags.url.host, flags.names_server)
-    seen = Seen(_software(answers[0]) if answers else "", how)
+    seen = ServerInfo(_software(answers[0]) if answers else "", how)
     # ab that is interrupted has its text alone.
-    if flags.look.html and not offered.measurement.interrupted:
+    if flags.layout.html and not offered.measurement.interrupted:
         console.write(page(flags, seen, found))
         return EXIT_OK
     console.write(report(flags, seen, found))
     return _files(flags, found, log, offered.measurement.started_at_unix_ns) if found.done else EXIT_OK
 
 
-def _files(flags: Flags, found: Figures, log: bytes, started_at_unix_ns: int) -> int:
+def _files(flags: AbFlags, found: AbFigures, log: bytes, started_at_unix_ns: int) -> int:
     from assay.dropin.ab.files import Unwritable, write_csv, write_gnuplot
 
     try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.dropin.ab.books import Failures, books, books_of_ab
+from assay.dropin.ab.failures import Failures, count_failures, failures_of_ab
 from assay.dropin.request_log import Requests, columns
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Row:
+class TimesRow:
     """One row of "Connection Times". Times in µs; `minimum`, `mean`, `median`, `maximum` whole."""
 
     label: str
@@ -28,7 +28,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Figures:
+class AbFigures:
     """What ab's report says, before it is written down.
 
     `done` are requests that ended, well or not. `totals_us` are their times in ascending order.
@@ -43,7 +43,7 @@ class Figures:
     bytes_read: int
     bytes_written: int
     body_bytes: int
-    rows: tuple[Row, ...]
+    rows: tuple[TimesRow, ...]
     totals_us: list[int]
     strict: bool
 
@@ -62,14 +62,16 @@ class Figures:
         return self.totals_us[min(rank, self.done - 1)] if self.strict else self.percentile_us(percentile)
 
 
-def figures(measured: Measurement, log: bytes, *, variable_length: bool, tls: bool, strict: bool) -> Figures:
+def figures(
+    measured: Measurement, log: bytes, *, variable_length: bool, tls: bool, strict: bool
+) -> AbFigures:
     """The figures of a load that has ended."""
     table = columns(log)
     if strict:
-        kept = books_of_ab(table, variable_length=variable_length, tls=tls)
+        kept = failures_of_ab(table, variable_length=variable_length, tls=tls)
     else:
         counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
-        kept = books(table, counts, variable_length=variable_length)
+        kept = count_failures(table, counts, variable_length=variable_length)
     times = times_us(table)
     # To ab, an answer that breaks off after its head has its status all the same.
     failed = table.failure if not strict else [status == 0 for status in table.status]
@@ -77,7 +79,7 @@ def figures(measured: Measurement, log: bytes, *, variable_length: bool, tls: bo
     kept_alive = sum(
         keeps for keeps, failure in zip(table.keeps_alive, table.failure, strict=True) if not failure
     )
-    return Figures(
+    return AbFigures(
         done=len(table),
         time_s=measured.measured_ns / 1e9,
         failures=kept.failures,
@@ -110,7 +112,7 @@ def times_us(table: Requests) -> dict[str, list[int]]:
     return {"Connect": connect, "Processing": processing, "Waiting": waiting, "Total": total}
 
 
-def row(label: str, name: str, times: Sequence[int], strict: bool) -> Row:
+def row(label: str, name: str, times: Sequence[int], strict: bool) -> TimesRow:
     """One row. ab takes the middle of an odd number of times for an even one's, and the other way round."""
     ordered = sorted(times)
     count, middle = len(ordered), len(ordered) // 2
@@ -121,4 +123,4 @@ def row(label: str, name: str, times: Sequence[int], strict: bool) -> Row:
     centre = whole / count
     squares = sum((time - centre) ** 2 for time in ordered)
     deviation = math.sqrt(squares / (count - 1)) if count > 1 else 0.0
-    return Row(label, name, ordered[0], whole // count, deviation, median, ordered[-1])
+    return TimesRow(label, name, ordered[0], whole // count, deviation, median, ordered[-1])

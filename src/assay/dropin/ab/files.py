@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay.dropin.ab.figures import Figures, times_us
+from assay.dropin.ab.figures import AbFigures, times_us
 from assay.dropin.ab.report import ms
 from assay.dropin.request_log import columns
 
@@ -15,7 +15,7 @@ class Unwritable(Exception):
     """A file cannot be written; the line is ab's."""
 
 
-def write_csv(path: Path, figures: Figures) -> None:
+def write_csv(path: Path, figures: AbFigures) -> None:
     """Write 0 to 100 percent of the requests, and the time within which so many ended."""
     rows = [f"{percent},{figures.row_of_csv_us(percent) / 1000:.3f}" for percent in range(101)]
     _write(path, ["Percentage served,Time in ms", *rows], "CSV")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.dropin.ab.getopt import Reader
-from assay.dropin.ab.url import Url, parse
+from assay.dropin.ab.getopt import OptionReader
+from assay.dropin.ab.url import AbUrl, parse
 
 _LETTERS = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 _MOST_CONCURRENT = 200_000
@@ -35,7 +35,7 @@ class Ending(Exception):
 
 
 @dataclass(frozen=True)
-class Look:
+class Layout:
     """How the report is laid out. `attributes` are those of HTML's table, tr, and td and th."""
 
     html: bool = False
@@ -47,11 +47,11 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Flags:
-    """A command line that ab accepts. `complaint` is what it says of an option that it does not know."""
+class AbFlags:
+    """A command line that ab accepts. `message` is what it says of an option that it does not know."""
 
-    url: Url
-    look: Look
+    url: AbUrl
+    layout: Layout
     requests: int = 1
     concurrency: int = 1
     limit_s: int = 0
@@ -74,11 +74,11 @@ class Flags:
     ciphers: str | None = None
     protocols: str | None = None
     certificate: str | None = None
-    complaint: str = ""
+    message: str = ""
 
 
 @dataclass
-class _Reading:
+class _AbOptions:
     """What the options have said so far; the last of a kind wins but where a list is kept."""
 
     values: dict[str, str] = field(default_factory=dict)
@@ -90,14 +90,14 @@ class _Reading:
     limit_s: int = 0
 
 
-def read(words: Sequence[str], prog: str = "ab") -> Flags:
+def read(words: Sequence[str], prog: str = "ab") -> AbFlags:
     """Read a command line as ab does; raises `Ending` where it ends there."""
-    reading = _Reading()
-    reader = Reader(words, _LETTERS)
+    reading = _AbOptions()
+    reader = OptionReader(words, _LETTERS)
     for letter, argument in reader.options():
         _take(reading, letter, argument, prog)
-    complaint = f"{prog}: {reader.complaint}" if reader.complaint else ""
-    said = (complaint,) if complaint else ()
+    message = f"{prog}: {reader.message}" if reader.message else ""
+    said = (message,) if message else ()
     if len(reader.rest) != 1:
         raise Ending(EXIT_USAGE, *said, f"{prog}: wrong number of arguments", usage=True)
     url = parse(reader.rest[0])
@@ -110,10 +110,10 @@ def read(words: Sequence[str], prog: str = "ab") -> Flags:
     if concurrency > reading.requests:
         problem = "Cannot use concurrency level greater than total number of requests"
         raise Ending(EXIT_USAGE, *said, f"{prog}: {problem}", usage=True)
-    return _flags(reading, url, concurrency, complaint)
+    return _flags(reading, url, concurrency, message)
 
 
-def _take(reading: _Reading, letter: str, argument: str, prog: str) -> None:
+def _take(reading: _AbOptions, letter: str, argument: str, prog: str) -> None:
     act = _ACTS.get(letter)
     if act is not None:
         act(reading, letter, argument, prog)
@@ -121,18 +121,18 @@ def _take(reading: _Reading, letter: str, argument: str, prog: str) -> None:
     reading.lists.setdefault(letter, []).append(argument)
 
 
-def _take_requests(reading: _Reading, _letter: str, argument: str, _prog: str) -> None:
+def _take_requests(reading: _AbOptions, _letter: str, argument: str, _prog: str) -> None:
     reading.requests = _number(argument)
     if reading.requests <= 0:
         raise Ending(EXIT_FAILED, "Invalid number of requests", "")
 
 
-def _take_limit(reading: _Reading, _letter: str, argument: str, _prog: str) -> None:
+def _take_limit(reading: _AbOptions, _letter: str, argument: str, _prog: str) -> None:
     reading.limit_s = _number(argument)
     reading.requests = WITH_A_TIME
 
 
-def _take_method(reading: _Reading, letter: str, argument: str, prog: str) -> None:
+def _take_method(reading: _AbOptions, letter: str, argument: str, prog: str) -> None:
     method = {"i": "HEAD", "p": "POST", "u": "PUT"}.get(letter, argument)
     if letter != "m" and reading.methods:
         raise Ending(EXIT_FAILED, f"Cannot mix {method} with other methods", "")
@@ -148,7 +148,7 @@ def _take_method(reading: _Reading, letter: str, argument: str, prog: str) -> No
     reading.methods.append(method)
 
 
-def _take_credentials(reading: _Reading, letter: str, argument: str, _prog: str) -> None:
+def _take_credentials(reading: _AbOptions, letter: str, argument: str, _prog: str) -> None:
     name = {"A": "Authorization", "P": "Proxy-Authorization"}[letter]
     text = argument.lstrip(" \t\n\v\f\r")
     if (len(os.fsencode(text)) + 2) // 3 * 4 + 1 > _MOST_CODED:
@@ -157,11 +157,11 @@ def _take_credentials(reading: _Reading, letter: str, argument: str, _prog: str)
     reading.credentials.append((name, text))
 
 
-def _end(_reading: _Reading, letter: str, _argument: str, _prog: str) -> None:
+def _end(_reading: _AbOptions, letter: str, _argument: str, _prog: str) -> None:
     raise Ending(0, version=True) if letter == "V" else Ending(EXIT_USAGE, usage=True)
 
 
-_ACTS: dict[str, Callable[[_Reading, str, str, str], None]] = {
+_ACTS: dict[str, Callable[[_AbOptions, str, str, str], None]] = {
     "n": _take_requests,
     "t": _take_limit,
     **dict.fromkeys("ipum", _take_method),
@@ -170,13 +170,13 @@ _ACTS: dict[str, Callable[[_Reading, str, str, str], None]] = {
 }
 
 
-def _flags(reading: _Reading, url: Url, concurrency: int, complaint: str) -> Flags:
+def _flags(reading: _AbOptions, url: AbUrl, concurrency: int, message: str) -> AbFlags:
     values = reading.values
     if "E" in values:
         _check_certificate(values["E"])
-    return Flags(
+    return AbFlags(
         url=url,
-        look=_look(values),
+        layout=_layout(values),
         requests=reading.requests,
         concurrency=concurrency,
         limit_s=reading.limit_s,
@@ -199,7 +199,7 @@ def _flags(reading: _Reading, url: Url, concurrency: int, complaint: str) -> Fla
         ciphers=values.get("Z"),
         protocols=values.get("f"),
         certificate=values.get("E"),
-        complaint=complaint,
+        message=message,
     )
 
 
@@ -214,8 +214,8 @@ def _check_certificate(path: str) -> None:
             raise Ending(EXIT_FAILED, f"unable to get {what} from '{path}'")
 
 
-def _look(values: dict[str, str]) -> Look:
-    return Look(
+def _layout(values: dict[str, str]) -> Layout:
+    return Layout(
         html=not values.keys().isdisjoint("wxyz"),
         attributes=(values.get("x", ""), values.get("y", ""), values.get("z", "bgcolor=white")),
         percentiles="d" not in values,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Reader:
-    """Reads words option by option; afterwards `rest` is what is left and `complaint` why it stopped."""
+class OptionReader:
+    """Reads words option by option; afterwards `rest` is what is left and `message` why it stopped."""
 
     words: Sequence[str]
     letters: str
     """In getopt's notation: "n:k"."""
     rest: Sequence[str] = ()
-    complaint: str = field(default="", init=False)
+    message: str = field(default="", init=False)
 
     def options(self) -> Iterator[tuple[str, str]]:
         """Yield each option's letter and its argument ("" where it takes none)."""
@@ -31,13 +31,13 @@ class Reader:
                 if at < 0:
                     # The rest of the bundle is left where it is, and counts as a word.
                     self.rest = self.words[index if bundle else index + 1 :]
-                    self.complaint = f"illegal option -- {letter}"
+                    self.message = f"illegal option -- {letter}"
                     return
                 if self.letters[at + 1 : at + 2] != ":":
                     yield letter, ""
                     continue
                 if not bundle and index + 1 == len(self.words):
-                    self.complaint = f"option requires an argument -- {letter}"
+                    self.message = f"option requires an argument -- {letter}"
                     return
                 if not bundle:
                     index += 1

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.dropin.ab.figures import Figures
-from assay.dropin.ab.flags import Flags
-from assay.dropin.ab.report import Seen, ms, server_lines
+from assay.dropin.ab.figures import AbFigures
+from assay.dropin.ab.flags import AbFlags
+from assay.dropin.ab.report import ServerInfo, ms, server_lines
 
 _NO_LABEL = "&nbsp;"
 
 
-def page(flags: Flags, seen: Seen, figures: Figures) -> str:
+def page(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> str:
     """The tables. They hold no percentiles, no waiting time and nothing of TLS, as in ab."""
-    table, row, cell = flags.look.attributes
+    table, row, cell = flags.layout.attributes
     lines = ["", "", f"<table {table}>"]
     for label, value in _lines(flags, seen, figures):
         if label is None:
@@ -26,7 +26,7 @@ def page(flags: Flags, seen: Seen, figures: Figures) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lines(flags: Flags, seen: Seen, figures: Figures) -> Iterator[tuple[str | None, str]]:
+def _lines(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> Iterator[tuple[str | None, str]]:
     for label, value in server_lines(flags, seen):
         yield f"{label}:", value
     yield "Document Path:", flags.url.path
@@ -50,7 +50,7 @@ def _lines(flags: Flags, seen: Seen, figures: Figures) -> Iterator[tuple[str | N
     yield from _rates(flags, figures)
 
 
-def _rates(flags: Flags, figures: Figures) -> Iterator[tuple[str | None, str]]:
+def _rates(flags: AbFlags, figures: AbFigures) -> Iterator[tuple[str | None, str]]:
     if not (figures.done and figures.time_s):
         return
     yield "Requests per second:", f"{figures.done / figures.time_s:.2f}"
@@ -62,8 +62,8 @@ def _rates(flags: Flags, figures: Figures) -> Iterator[tuple[str | None, str]]:
         yield _NO_LABEL, f"{received + sent:.2f} kb/s total"
 
 
-def _connection_times(flags: Flags, figures: Figures) -> Iterator[str]:
-    _, row, cell = flags.look.attributes
+def _connection_times(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
+    _, row, cell = flags.layout.attributes
     yield f"<tr {row}><th {cell} colspan=4>Connection Times (ms)</th></tr>"
     heads = "   ".join(f"<th {cell}>{name}</th>" for name in ("min", "avg", "max"))
     yield f"<tr {row}><th {cell}>&nbsp;</th> {heads}</tr>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Literal
 
-from assay.dropin.ab.flags import Flags
+from assay.dropin.ab.flags import AbFlags
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount, Tls
 
@@ -17,12 +17,12 @@ _BROKEN = ("connect_refused", "unreachable", "reset", "io_error")
 _VERSIONS: dict[str, Literal["1.2", "1.3"]] = {"TLS1.2": "1.2", "TLS1.3": "1.3"}
 
 
-def endpoint(flags: Flags) -> tuple[str, int]:
+def endpoint(flags: AbFlags) -> tuple[str, int]:
     """The host and the port that are connected to: the proxy's, where there is one."""
     return flags.proxy or (flags.url.host, flags.url.port)
 
 
-def address(flags: Flags) -> str:
+def address(flags: AbFlags) -> str:
     """The address that is connected to; `reach.Unresolved` where there is none, InputError without leave."""
     host, port = endpoint(flags)
     family = socket.AF_UNSPEC
@@ -33,14 +33,14 @@ def address(flags: Flags) -> str:
     return target_policy.address(host, port, named=host if flags.proxy else flags.url.text, family=family)
 
 
-def source(flags: Flags) -> str | None:
+def source(flags: AbFlags) -> str | None:
     """The address of `-B`, which may be a name; `reach.Unresolved` where it has none."""
     if flags.source is None:
         return None
     return target_policy.look_up(flags.source, 0)[0].ip
 
 
-def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:
+def versions(flags: AbFlags) -> tuple[Literal["1.2", "1.3"], ...]:
     """The versions of TLS that `-f` allows; () where it names only those that are broken."""
     wanted = (flags.protocols or "").upper()
     if wanted.startswith(("TLS1.2", "TLS1.3")):
@@ -49,7 +49,7 @@ def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:
     return () if is_old else ("1.2", "1.3")
 
 
-def plan(flags: Flags, head: str, where: str) -> LoadPlan:
+def plan(flags: AbFlags, head: str, where: str) -> LoadPlan:
     """The load that the flags ask for, at an address.
 
     ab ends at the first connection that breaks, unless `-r` or over TLS; a timeout always ends it.
@@ -80,7 +80,7 @@ def plan(flags: Flags, head: str, where: str) -> LoadPlan:
             certificate_file=flags.certificate,
             key_file=flags.certificate,
         ),
-        request_log="answers" if flags.look.verbosity >= 2 else "times",
+        request_log="answers" if flags.layout.verbosity >= 2 else "times",
         # ab tries again at once, whatever failed.
         retry_wait_max_ns=0,
         ends_on=_TIMEOUTS if flags.tolerant or flags.url.tls else (*_TIMEOUTS, *_BROKEN),

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from assay.core import console
-from assay.dropin.ab.flags import Flags
+from assay.dropin.ab.flags import AbFlags
 from assay.model.measurement import Measurement, Snapshot
 
 _FEWEST_BETWEEN = 100
 _MOST_WITHOUT = 150
 
 
-def step(flags: Flags) -> int:
+def step(flags: AbFlags) -> int:
     """After how many requests a line is due; 0 for a load that shows none."""
-    if not flags.look.progress or flags.requests <= _MOST_WITHOUT:
+    if not flags.layout.progress or flags.requests <= _MOST_WITHOUT:
         return 0
     return max(_FEWEST_BETWEEN, flags.requests // 10)
 
 
-class Progress:
+class AbProgress:
     """Says how many requests have ended, each time a step more have."""
 
-    def __init__(self, flags: Flags) -> None:
+    def __init__(self, flags: AbFlags) -> None:
         """Say nothing yet."""
         self._step = step(flags)
         self._said = 0

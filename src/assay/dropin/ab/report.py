@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.dropin.ab.certificate import Security
-from assay.dropin.ab.figures import Figures, Row
-from assay.dropin.ab.flags import Flags
+from assay.dropin.ab.figures import AbFigures, TimesRow
+from assay.dropin.ab.flags import AbFlags
 
 _PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
 
 
 @dataclass(frozen=True)
-class Seen:
+class ServerInfo:
     """What the report says beside figures: the `Server` field of the first answer, and how TLS was spoken."""
 
     software: str
@@ -30,7 +30,7 @@ def labelled(label: str, value: object) -> str:
     return f"{label + ':':<24}{value}"
 
 
-def report(flags: Flags, seen: Seen, figures: Figures) -> str:
+def report(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> str:
     """The whole text, from the two empty lines on."""
     lines = ["", "", *_where(flags, seen), ""]
     length = "Variable" if flags.variable_length else f"{figures.document_bytes} bytes"
@@ -39,19 +39,19 @@ def report(flags: Flags, seen: Seen, figures: Figures) -> str:
     lines += _rates(flags, figures)
     if figures.done:
         lines += ["", *_connection_times(flags, figures)]
-    if figures.done > 1 and flags.look.percentiles:
+    if figures.done > 1 and flags.layout.percentiles:
         lines += ["", *_served(figures)]
     return "\n".join(lines) + "\n"
 
 
-def server_lines(flags: Flags, seen: Seen) -> Iterator[tuple[str, str]]:
+def server_lines(flags: AbFlags, seen: ServerInfo) -> Iterator[tuple[str, str]]:
     """The label and value of the lines that say where the load went."""
     yield "Server Software", seen.software
     yield "Server Hostname", flags.url.host
     yield "Server Port", str(flags.url.port)
 
 
-def _where(flags: Flags, seen: Seen) -> Iterator[str]:
+def _where(flags: AbFlags, seen: ServerInfo) -> Iterator[str]:
     for label, value in server_lines(flags, seen):
         yield labelled(label, value)
     if seen.security is not None:
@@ -62,7 +62,7 @@ def _where(flags: Flags, seen: Seen) -> Iterator[str]:
             yield labelled("TLS Server Name", seen.security.server_name)
 
 
-def _counts(flags: Flags, figures: Figures) -> Iterator[str]:
+def _counts(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
     yield labelled("Concurrency Level", flags.concurrency)
     yield labelled("Time taken for tests", f"{figures.time_s:.3f} seconds")
     yield labelled("Complete requests", figures.done)
@@ -83,7 +83,7 @@ def _counts(flags: Flags, figures: Figures) -> Iterator[str]:
     yield labelled("HTML transferred", f"{figures.body_bytes} bytes")
 
 
-def _rates(flags: Flags, figures: Figures) -> Iterator[str]:
+def _rates(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
     done, time_s = figures.done, figures.time_s
     if not (done and time_s):
         return
@@ -100,9 +100,9 @@ def _rates(flags: Flags, figures: Figures) -> Iterator[str]:
         yield f"{'':24}{received + sent:.2f} kb/s total"
 
 
-def _connection_times(flags: Flags, figures: Figures) -> Iterator[str]:
+def _connection_times(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
     yield "Connection Times (ms)"
-    if not flags.look.confidence:
+    if not flags.layout.confidence:
         yield "              min   avg   max"
         for row in figures.rows:
             yield f"{row.label + ':':<12}{ms(row.minimum):5d} {ms(row.mean):5d}{ms(row.maximum):5d}"
@@ -117,7 +117,7 @@ def _connection_times(flags: Flags, figures: Figures) -> Iterator[str]:
         yield from _doubt(row)
 
 
-def _doubt(row: Row) -> Iterator[str]:
+def _doubt(row: TimesRow) -> Iterator[str]:
     """ab's own test of a skewed distribution: the mean far from the median."""
     apart = abs(ms(row.mean) - ms(row.median))
     deviation_ms = row.deviation / 1000
@@ -129,7 +129,7 @@ def _doubt(row: Row) -> Iterator[str]:
         yield "        These results are probably not that reliable."
 
 
-def _served(figures: Figures) -> Iterator[str]:
+def _served(figures: AbFigures) -> Iterator[str]:
     yield "Percentage of the requests served within a certain time (ms)"
     for percentile in _PERCENTILES:
         yield f"  {percentile}%  {ms(figures.percentile_us(percentile)):5d}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 
-from assay.dropin.ab.flags import Flags
+from assay.dropin.ab.flags import AbFlags
 
 _LONGEST_HEAD = 8192
 _DEFAULTS = ("host", "user-agent", "accept")
 
 
-def head(flags: Flags, strict: bool) -> str | None:
+def head(flags: AbFlags, strict: bool) -> str | None:
     """The head without its empty line; None where ab would find it too long.
 
     Of several cookies ab sends the last alone, although it documents more; by default all are sent.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.dropin.ab import x509
-from assay.dropin.ab.flags import Flags
+from assay.dropin.ab.flags import AbFlags
 from assay.dropin.ab.progress import step
 
 # Flags, columns and order are ab's: people and scripts look for them. Descriptions are ours.
@@ -72,13 +72,13 @@ def banner(html: bool) -> str:
     return f"<p>\n{body}</p>\n<p>\n"
 
 
-def benchmarking(flags: Flags) -> str:
+def benchmarking(flags: AbFlags) -> str:
     """The line before the load; it goes on with "..done" where no progress is shown."""
     through = f"[through {flags.proxy[0]}:{flags.proxy[1]}] " if flags.proxy else ""
     return f"Benchmarking {flags.url.host} {through}(be patient)" + ("\n" if step(flags) else "...")
 
 
-def request(flags: Flags, head: str) -> str:
+def request(flags: AbFlags, head: str) -> str:
     """The head that is sent (verbosity 2)."""
     return f"INFO: {flags.method} header == \n---\n{head}\r\n\n---\n"
 

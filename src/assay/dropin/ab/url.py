@@ -12,7 +12,7 @@ _MAX_PORT = 65535
 
 
 @dataclass(frozen=True)
-class Url:
+class AbUrl:
     """The parts of a URL that ab uses. `text` is what was typed; `host` has no brackets."""
 
     text: str
@@ -32,7 +32,7 @@ class Url:
         return self.bracketed if self.port == _PORTS[self.tls] else f"{self.bracketed}:{self.port}"
 
 
-def parse(text: str) -> Url | None:
+def parse(text: str) -> AbUrl | None:
     """Take a URL apart; None where ab would not."""
     scheme = next((scheme for scheme in _SCHEMES if text.startswith(scheme)), "http://")
     tls = _SCHEMES[scheme]
@@ -42,7 +42,7 @@ def parse(text: str) -> Url | None:
     if host_and_port is None:
         return None
     host, port = host_and_port
-    return Url(text, tls, host, _PORTS[tls] if port is None else port, slash + path)
+    return AbUrl(text, tls, host, _PORTS[tls] if port is None else port, slash + path)
 
 
 def _host_and_port(authority: str) -> tuple[str, int | None] | None:

@@ -13,14 +13,14 @@ from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.bombardier import flags as command_line
 from assay.dropin.bombardier import plain
-from assay.dropin.bombardier.flags import VERSION, Asked, Flags, Wrong
-from assay.dropin.bombardier.kingpin import Misuse
+from assay.dropin.bombardier.flags import VERSION, BombardierFlags, HelpAsked, Wrong
+from assay.dropin.bombardier.kingpin import KingpinMisuse
 from assay.dropin.bombardier.plan import plan
 from assay.dropin.bombardier.progress import Bar
 from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
-    from assay.dropin.bombardier.figures import Figures
+    from assay.dropin.bombardier.figures import BombardierFigures
     from assay.dropin.bombardier.template import Node
     from assay.engine.driver import EngineRun
     from assay.model.measurement import Snapshot
@@ -39,10 +39,10 @@ def main(words: Sequence[str]) -> int:
     manners = front.Manners.of_environment()
     try:
         flags = command_line.read(words)
-    except Asked as asked:
+    except HelpAsked as asked:
         _tell(asked)
         return EXIT_OK
-    except Misuse as problem:
+    except KingpinMisuse as problem:
         console.write(f"Error parsing the arguments: {problem}")
         return EXIT_FAILED
     try:
@@ -56,7 +56,7 @@ def main(words: Sequence[str]) -> int:
     return EXIT_FAILED
 
 
-def _tell(asked: Asked) -> None:
+def _tell(asked: HelpAsked) -> None:
     if asked.what != "version":
         from assay.dropin.bombardier.usage import USAGE
 
@@ -70,7 +70,7 @@ def _tell(asked: Asked) -> None:
     console.note(f"bombardier version {VERSION} {machine} [assay {assay.version()}] as spoken by Assay")
 
 
-def _template(flags: Flags) -> Nodes | None:
+def _template(flags: BombardierFlags) -> Nodes | None:
     """The template that is asked for, understood before anything is sent."""
     if flags.format != "template":
         return None
@@ -91,7 +91,7 @@ def _read(path: str) -> str:
     return Path(path).read_text("utf-8")
 
 
-def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
+def _test(flags: BombardierFlags, nodes: Nodes | None, manners: front.Manners) -> int:
     begun_ns = time.monotonic_ns()
     if flags.bad_port:
         reason = f"address {flags.bad_port}: invalid port"
@@ -126,14 +126,16 @@ def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
     return EXIT_OK
 
 
-def _introduced(flags: Flags) -> list[Bar]:
+def _introduced(flags: BombardierFlags) -> list[Bar]:
     """Say what begins; its progress bar, where one is wanted."""
     if "intro" in flags.parts:
         console.write(plain.intro(flags))
     return [Bar(flags)] if "progress" in flags.parts else []
 
 
-def _undialled(flags: Flags, nodes: Nodes | None, manners: front.Manners, reason: str, took_ns: int) -> int:
+def _undialled(
+    flags: BombardierFlags, nodes: Nodes | None, manners: front.Manners, reason: str, took_ns: int
+) -> int:
     """Report a load whose URL leads to no address: to bombardier a load whose requests all failed."""
     from assay.dropin.bombardier.figures import undialled
 
@@ -145,7 +147,7 @@ def _undialled(flags: Flags, nodes: Nodes | None, manners: front.Manners, reason
     return EXIT_OK
 
 
-def _report(flags: Flags, nodes: Nodes | None, found: Figures) -> None:
+def _report(flags: BombardierFlags, nodes: Nodes | None, found: BombardierFigures) -> None:
     from assay.dropin.bombardier import machine
 
     if flags.format == "text":
@@ -156,7 +158,7 @@ def _report(flags: Flags, nodes: Nodes | None, found: Figures) -> None:
         _fill_in(nodes, flags, found)
 
 
-def _fill_in(nodes: Nodes, flags: Flags, found: Figures) -> None:
+def _fill_in(nodes: Nodes, flags: BombardierFlags, found: BombardierFigures) -> None:
     from assay.dropin.bombardier import custom
     from assay.dropin.bombardier.template import TemplateError
 

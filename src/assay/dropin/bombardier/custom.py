@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.dropin.bombardier import units
-from assay.dropin.bombardier.figures import Figures, Stats
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.figures import BombardierFigures, Stats
+from assay.dropin.bombardier.flags import BombardierFlags
 from assay.dropin.bombardier.printing import Duration, equal, printf, sprint
 from assay.dropin.bombardier.template import Node, parse, render
 from assay.dropin.tally import Tally
 
 
-def understood(text: str, flags: Flags) -> tuple[Node, ...]:
+def understood(text: str, flags: BombardierFlags) -> tuple[Node, ...]:
     """Read a template; `TemplateError` where it is wrong or beyond us.
 
     It is filled in once before the load, so that what cannot be printed is told then.
@@ -23,12 +23,12 @@ def understood(text: str, flags: Flags) -> tuple[Node, ...]:
     return nodes
 
 
-_TRIED = Figures(
+_TRIED = BombardierFigures(
     time_ns=1_000_000_000,
     bytes_read=1,
     bytes_written=1,
     by_class=(0, 1, 0, 0, 0),
-    others=1,
+    other=1,
     errors=(("timeout", 1),),
     latencies_us=Tally.of([1]),
     exact_latency_us=(1.0, 0.0),
@@ -39,13 +39,13 @@ _TRIED = Figures(
 """Figures with something of everything."""
 
 
-def report(nodes: Sequence[Node], flags: Flags, figures: Figures) -> str:
+def report(nodes: Sequence[Node], flags: BombardierFlags, figures: BombardierFigures) -> str:
     """Fill it in; `TemplateError` where it asks for what is not there."""
     functions = {**_FUNCTIONS, "WithLatencies": lambda: flags.latencies}
     return render(nodes, {"Spec": _spec(flags), "Result": _result(figures)}, functions)
 
 
-def _spec(flags: Flags) -> dict[str, object]:
+def _spec(flags: BombardierFlags) -> dict[str, object]:
     counted = flags.requests is not None
     client = flags.client
     return {
@@ -73,14 +73,14 @@ def _spec(flags: Flags) -> dict[str, object]:
     }
 
 
-def _result(figures: Figures) -> dict[str, object]:
+def _result(figures: BombardierFigures) -> dict[str, object]:
     classes = {f"Req{digit}XX": count for digit, count in enumerate(figures.by_class, start=1)}
     return {
         "BytesRead": figures.bytes_read,
         "BytesWritten": figures.bytes_written,
         "TimeTaken": Duration(figures.time_ns),
         **classes,
-        "Others": figures.others,
+        "Others": figures.other,
         "Errors": [{"Error": text, "Count": count} for text, count in figures.errors],
         "Throughput": lambda: figures.throughput,
         "LatenciesStats": lambda shares=(): _stats(figures.latency_stats(_shares(shares)), int),

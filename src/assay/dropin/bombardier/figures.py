@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlunsplit
 
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.flags import BombardierFlags
 from assay.dropin.bombardier.golang import quoted
 from assay.dropin.request_log import columns
 from assay.dropin.tally import Tally, tally_us
@@ -37,7 +37,7 @@ class Stats:
 
 
 @dataclass(frozen=True)
-class Figures:
+class BombardierFigures:
     """What bombardier's reports say, before they are written down.
 
     `latencies_us` are whole µs; `rates_per_s` one value for each 20 ms in which the load went on.
@@ -47,7 +47,7 @@ class Figures:
     bytes_read: int
     bytes_written: int
     by_class: tuple[int, int, int, int, int]
-    others: int
+    other: int
     errors: tuple[tuple[str, int], ...]
     latencies_us: Tally
     exact_latency_us: tuple[float, float]
@@ -95,7 +95,9 @@ class Figures:
         return max(1, rank)
 
 
-def figures(flags: Flags, measured: Measurement, running: EngineRun, strict: bool) -> Figures:
+def figures(
+    flags: BombardierFlags, measured: Measurement, running: EngineRun, strict: bool
+) -> BombardierFigures:
     """The figures of a load that has ended.
 
     With a rate the times run from the intended start; bombardier's, and the strict ones, from the send. Bytes
@@ -113,12 +115,12 @@ def figures(flags: Flags, measured: Measurement, running: EngineRun, strict: boo
     first, second, third, fourth, fifth = classes
     bytes_read, bytes_written = running.tls_bytes() or (measured.bytes_read, measured.bytes_written)
     log = columns(running.request_log())
-    return Figures(
+    return BombardierFigures(
         time_ns=measured.measured_ns,
         bytes_read=bytes_read,
         bytes_written=bytes_written,
         by_class=(first, second, third, fourth, fifth),
-        others=others,
+        other=others,
         errors=errors(flags, measured.outcomes),
         latencies_us=Tally.of(total // 1000 for total in log.total_ns) if len(log) else tally_us(times),
         exact_latency_us=(times.mean_ns / 1000, times.stdev_ns / 1000),
@@ -136,16 +138,16 @@ def rates(windows: Sequence[Window], strict: bool) -> tuple[float, ...]:
     return tuple((window.completed + window.failed) / (window.length_ns / 1e9) for window in kept)
 
 
-def undialled(flags: Flags, reason: str, took_ns: int, strict: bool) -> Figures:
+def undialled(flags: BombardierFlags, reason: str, took_ns: int, strict: bool) -> BombardierFigures:
     """The figures where the URL leads nowhere: every request fails, or one a connection without `-n`."""
     failed = flags.requests if flags.requests is not None else flags.connections
     error = f"{_prefix(flags)}dial tcp: {reason}"
-    return Figures(
+    return BombardierFigures(
         time_ns=took_ns,
         bytes_read=0,
         bytes_written=0,
         by_class=(0, 0, 0, 0, 0),
-        others=failed,
+        other=failed,
         errors=((error, failed),),
         latencies_us=Tally((), 0, 0),
         exact_latency_us=(0.0, 0.0),
@@ -155,7 +157,7 @@ def undialled(flags: Flags, reason: str, took_ns: int, strict: bool) -> Figures:
     )
 
 
-def _prefix(flags: Flags) -> str:
+def _prefix(flags: BombardierFlags) -> str:
     """What net/http puts before an error: the method and the URL, without its password."""
     if flags.client == "fasthttp":
         return ""
@@ -165,7 +167,7 @@ def _prefix(flags: Flags) -> str:
     return f"{flags.method.capitalize()} {quoted(url)}: "
 
 
-def errors(flags: Flags, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
+def errors(flags: BombardierFlags, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
     """Failures in the words that Go has for them, the most frequent first."""
     is_net_http = flags.client != "fasthttp"
     port = flags.url.port or (443 if flags.url.scheme == "https" else 80)

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from assay.core import urls
 from assay.dropin.bombardier import golang, kingpin
-from assay.dropin.bombardier.kingpin import Flag, Misuse
+from assay.dropin.bombardier.kingpin import KingpinFlag, KingpinMisuse
 
 VERSION = "v2.0.2"
 """The version of bombardier whose command line this is."""
@@ -37,7 +37,7 @@ _HOST = re.compile(r"([a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}|[a-f0-9:]+|.*[^\x00-\x
 _AT_ONCE = ("version", "help-long", "help-man")
 """What is done as soon as it is read, whatever else is wrong."""
 FLAGS = [
-    Flag(name, letter, takes=name not in (*_SWITCHES, *_AT_ONCE, "help"), repeats=name == "header")
+    KingpinFlag(name, letter, takes=name not in (*_SWITCHES, *_AT_ONCE, "help"), repeats=name == "header")
     for name, letter in _LETTERS.items()
 ]
 
@@ -46,7 +46,7 @@ class Wrong(Exception):
     """The words are understood and ask for something that cannot be; the line is bombardier's."""
 
 
-class Asked(Exception):
+class HelpAsked(Exception):
     """Nothing but the help, or the version, was asked for."""
 
     def __init__(self, what: str) -> None:
@@ -56,7 +56,7 @@ class Asked(Exception):
 
 
 @dataclass(frozen=True)
-class Flags:
+class BombardierFlags:
     """A command line that bombardier accepts.
 
     `credentials` are the URL's ("user:password", escaped as there); `requests` counts the run, where
@@ -99,7 +99,7 @@ class Flags:
 
 
 @dataclass
-class _Reading:
+class _FlagsRead:
     given: dict[str, str] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     on: dict[str, bool] = field(default_factory=dict)
@@ -107,30 +107,30 @@ class _Reading:
     client: Client = "fasthttp"
 
 
-def read(words: Sequence[str]) -> Flags:
-    """Read a command line as bombardier does; raises `kingpin.Misuse` and `Asked`."""
+def read(words: Sequence[str]) -> BombardierFlags:
+    """Read a command line as bombardier does; raises `kingpin.Misuse` and `HelpAsked`."""
     found = kingpin.read(words, FLAGS, most_arguments=1)
     asked = [flag.name for flag, _ in found.flags]
     at_once = next((name for name in asked if name in _AT_ONCE), None)
     if at_once is not None:
-        raise Asked(at_once)
+        raise HelpAsked(at_once)
     if found.problem:
-        raise Misuse(found.problem)
+        raise KingpinMisuse(found.problem)
     if "help" in asked:
-        raise Asked("help")
-    reading = _Reading()
+        raise HelpAsked("help")
+    reading = _FlagsRead()
     for index, (flag, argument) in enumerate(found.flags):
         if flag.name in asked[:index] and not flag.repeats:
-            raise Misuse(f"flag '{flag.name}' cannot be repeated")
+            raise KingpinMisuse(f"flag '{flag.name}' cannot be repeated")
         _take(reading, flag.name, argument)
     if not found.arguments:
-        raise Misuse("required argument 'url' not provided")
+        raise KingpinMisuse("required argument 'url' not provided")
     given = reading.given
     parts = _parts(given.get("print", "intro,progress,result"))
     kind, template = _format(given.get("format", "plain-text"))
     numbers = reading.numbers
     url, credentials = _url(found.arguments[0])
-    return Flags(
+    return BombardierFlags(
         url=url,
         credentials=credentials,
         connections=numbers.get("connections", 125),
@@ -155,7 +155,7 @@ def read(words: Sequence[str]) -> Flags:
     )
 
 
-def check(flags: Flags) -> None:
+def check(flags: BombardierFlags) -> None:
     """Refuse what bombardier refuses before it starts, in its order; raises `Wrong`."""
     rules: tuple[tuple[bool, str], ...] = (
         (flags.rate_per_s == 0, "rate can't be less than 1"),
@@ -174,7 +174,7 @@ def check(flags: Flags) -> None:
             raise Wrong(line)
 
 
-def _take(reading: _Reading, name: str, argument: str) -> None:
+def _take(reading: _FlagsRead, name: str, argument: str) -> None:
     """Take a flag's argument; one that cannot be read is refused here, in the order of the words."""
     if name in _CLIENTS:
         reading.client = _CLIENTS[name]
@@ -183,13 +183,13 @@ def _take(reading: _Reading, name: str, argument: str) -> None:
     elif name == "header":
         key, colon, value = argument.partition(":")
         if not colon:
-            raise Misuse("invalid header format")
+            raise KingpinMisuse("invalid header format")
         reading.headers.append((key, value.strip(" ")))
     elif name in _READERS:
         try:
             reading.numbers[name] = _READERS[name](argument)
         except ValueError as problem:
-            raise Misuse(str(problem)) from None
+            raise KingpinMisuse(str(problem)) from None
     else:
         reading.given[name] = argument
 
@@ -204,12 +204,12 @@ _READERS: dict[str, Callable[[str], int]] = {
 def _parts(spec: str) -> frozenset[str]:
     words = spec.split(",")
     if not spec:
-        raise Misuse("empty print spec is not a valid print spec")
+        raise KingpinMisuse("empty print spec is not a valid print spec")
     if len(words) > 3:
-        raise Misuse(f"spec {golang.quoted(spec)} has too many parts, at most 3 are allowed")
+        raise KingpinMisuse(f"spec {golang.quoted(spec)} has too many parts, at most 3 are allowed")
     for word in words:
         if word not in _PARTS:
-            raise Misuse(f"{golang.quoted(word)} is not a valid part of print spec")
+            raise KingpinMisuse(f"{golang.quoted(word)} is not a valid part of print spec")
     return frozenset(_PARTS[word] for word in words)
 
 
@@ -220,7 +220,7 @@ def _format(spec: str) -> tuple[Literal["text", "json", "template"], str]:
         return "json", ""
     if spec.startswith("path:"):
         return "template", spec.removeprefix("path:")
-    raise Misuse(f"unknown format or invalid format spec {golang.quoted(spec)}")
+    raise KingpinMisuse(f"unknown format or invalid format spec {golang.quoted(spec)}")
 
 
 def _port(url: SplitResult) -> str | None:
@@ -241,11 +241,11 @@ def _url(text: str) -> tuple[SplitResult, str | None]:
         if host:
             urls.host_and_port(re.sub(r":[0-9]*$", "", url.netloc.rpartition("@")[2]))
     except ValueError as problem:
-        raise Misuse(f"parse {golang.quoted(text)}: {str(problem).lower()}") from None
+        raise KingpinMisuse(f"parse {golang.quoted(text)}: {str(problem).lower()}") from None
     if url.scheme not in ("http", "https"):
-        raise Misuse("unsupported scheme")
+        raise KingpinMisuse("unsupported scheme")
     if not host or not _HOST.fullmatch(host):
-        raise Misuse(f"host {golang.quoted(host or '')}: {'invalid' if host else 'empty'} host")
+        raise KingpinMisuse(f"host {golang.quoted(host or '')}: {'invalid' if host else 'empty'} host")
     shown = f"[{host}]" if ":" in host else host
     authority = shown if port is None else f"{shown}:{port}"
     user, at, _ = url.netloc.rpartition("@")

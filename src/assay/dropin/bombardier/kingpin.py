@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 
-class Misuse(Exception):
+class KingpinMisuse(Exception):
     """A command line that is not understood; the line is kingpin's."""
 
 
 @dataclass(frozen=True)
-class Flag:
+class KingpinFlag:
     """A flag: its long name, its letter ("" for none), whether it takes an argument, and may be repeated."""
 
     name: str
@@ -27,33 +27,33 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Words:
+class ParsedWords:
     """What was read: each flag with its argument, the other words, and why reading ended, if not at the end.
 
     A switch's argument is "true" or "false".
     """
 
-    flags: tuple[tuple[Flag, str], ...]
+    flags: tuple[tuple[KingpinFlag, str], ...]
     arguments: tuple[str, ...]
     problem: str = ""
 
 
-def read(words: Sequence[str], flags: Sequence[Flag], most_arguments: int) -> Words:
+def read(words: Sequence[str], flags: Sequence[KingpinFlag], most_arguments: int) -> ParsedWords:
     """Read a command line; nothing is raised, a problem is part of what comes back."""
-    reading = _Reading(list(words), {f.name: f for f in flags}, {f.letter: f for f in flags if f.letter})
-    found: list[tuple[Flag, str]] = []
+    reading = _WordReader(list(words), {f.name: f for f in flags}, {f.letter: f for f in flags if f.letter})
+    found: list[tuple[KingpinFlag, str]] = []
     arguments: list[str] = []
     try:
         while (token := reading.take()) is not None:
             if token.is_flag:
                 found.append(reading.flag(token.text))
             elif len(arguments) == most_arguments:
-                raise Misuse(f"unexpected {token.text}")
+                raise KingpinMisuse(f"unexpected {token.text}")
             else:
                 arguments.append(token.text)
-    except Misuse as problem:
-        return Words(tuple(found), tuple(arguments), str(problem))
-    return Words(tuple(found), tuple(arguments))
+    except KingpinMisuse as problem:
+        return ParsedWords(tuple(found), tuple(arguments), str(problem))
+    return ParsedWords(tuple(found), tuple(arguments))
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class _Token:
 
 
 @dataclass
-class _Reading:
+class _WordReader:
     left: list[str]
-    by_name: Mapping[str, Flag]
-    by_letter: Mapping[str, Flag]
+    by_name: Mapping[str, KingpinFlag]
+    by_letter: Mapping[str, KingpinFlag]
     attached: str | None = None
     only_arguments: bool = field(default=False, init=False)
 
@@ -104,7 +104,7 @@ class _Reading:
             self.left.insert(0, f"-{rest}")
         return _Token(f"-{letter}", is_flag=True)
 
-    def flag(self, shown: str) -> tuple[Flag, str]:
+    def flag(self, shown: str) -> tuple[KingpinFlag, str]:
         """The flag, with the argument that it takes."""
         name = shown.lstrip("-")
         if not shown.startswith("--"):
@@ -114,13 +114,13 @@ class _Reading:
         else:
             flag, is_off = self.by_name.get(name.removeprefix("no-")), True
         if flag is None or (is_off and flag.takes):
-            raise Misuse(f"unknown {'long' if shown.startswith('--') else 'short'} flag '{shown}'")
+            raise KingpinMisuse(f"unknown {'long' if shown.startswith('--') else 'short'} flag '{shown}'")
         if not flag.takes:
             return flag, "false" if is_off else "true"
-        expected = Misuse(f"expected argument for flag '{shown}'")
+        expected = KingpinMisuse(f"expected argument for flag '{shown}'")
         try:
             token = self.take()
-        except Misuse:
+        except KingpinMisuse:
             raise expected from None
         if token is None or token.is_flag:
             raise expected
@@ -129,10 +129,10 @@ class _Reading:
 
 def _lines(path: str) -> list[str]:
     if not path:
-        raise Misuse("expected @ file to expand arguments from")
+        raise KingpinMisuse("expected @ file to expand arguments from")
     try:
         lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").splitlines()
     except OSError as problem:
         reason = (problem.strerror or "").lower()
-        raise Misuse(f'failed to open arguments file "{path}": open {path}: {reason}') from None
+        raise KingpinMisuse(f'failed to open arguments file "{path}": open {path}: {reason}') from None
     return [line for line in lines if not line.startswith("#")]

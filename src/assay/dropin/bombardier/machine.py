@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.dropin.bombardier.figures import LATENCIES, Figures, Stats
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.figures import LATENCIES, BombardierFigures, Stats
+from assay.dropin.bombardier.flags import BombardierFlags
 from assay.dropin.bombardier.golang import number, quoted
 
 
-def report(flags: Flags, figures: Figures) -> str:
+def report(flags: BombardierFlags, figures: BombardierFigures) -> str:
     """The whole object, without a line end.
 
     By default `latency` ends with two keys of ours, the count of times and the smallest.
@@ -21,7 +21,7 @@ def _object(pairs: Iterator[tuple[str, str]]) -> str:
     return "{" + ",".join(f'"{key}":{value}' for key, value in pairs) + "}"
 
 
-def _spec(flags: Flags) -> Iterator[tuple[str, str]]:
+def _spec(flags: BombardierFlags) -> Iterator[tuple[str, str]]:
     yield "numberOfConnections", str(flags.connections)
     if flags.requests is None:
         yield "testType", '"timed"'
@@ -48,13 +48,13 @@ def _spec(flags: Flags) -> Iterator[tuple[str, str]]:
         yield "rate", str(flags.rate_per_s)
 
 
-def _result(flags: Flags, figures: Figures) -> Iterator[tuple[str, str]]:
+def _result(flags: BombardierFlags, figures: BombardierFigures) -> Iterator[tuple[str, str]]:
     yield "bytesRead", str(figures.bytes_read)
     yield "bytesWritten", str(figures.bytes_written)
     yield "timeTakenSeconds", number(figures.time_ns / 1e9)
     for digit, count in enumerate(figures.by_class, start=1):
         yield f"req{digit}xx", str(count)
-    yield "others", str(figures.others)
+    yield "others", str(figures.other)
     if figures.errors:
         told = (f'{{"description":{quoted(text)},"count":{count}}}' for text, count in figures.errors)
         yield "errors", f"[{','.join(told)}]"
@@ -74,7 +74,7 @@ def _moments(stats: Stats) -> Iterator[tuple[str, str]]:
     yield "max", number(stats.max)
 
 
-def _latency(stats: Stats, flags: Flags, figures: Figures) -> Iterator[tuple[str, str]]:
+def _latency(stats: Stats, flags: BombardierFlags, figures: BombardierFigures) -> Iterator[tuple[str, str]]:
     yield from _moments(stats)
     if flags.latencies:
         cells = (f'"{share * 100:.0f}":{value:.0f}' for share, value in stats.percentiles.items())

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.dropin.bombardier import golang
-from assay.dropin.bombardier.figures import LATENCIES, Figures
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.figures import LATENCIES, BombardierFigures
+from assay.dropin.bombardier.flags import BombardierFlags
 from assay.dropin.bombardier.units import binary, time_us
 
 
-def intro(flags: Flags) -> str:
+def intro(flags: BombardierFlags) -> str:
     """The line before the load."""
     whole = golang.duration(flags.duration_ns)
     span = f"for {whole}" if flags.requests is None else f"with {flags.requests} request(s)"
     return f"Bombarding {flags.text} {span} using {flags.connections} connection(s)\n"
 
 
-def report(flags: Flags, figures: Figures) -> str:
+def report(flags: BombardierFlags, figures: BombardierFigures) -> str:
     """The statistics."""
     return "\n".join(_lines(flags, figures)) + "\n"
 
 
-def _lines(flags: Flags, figures: Figures) -> Iterator[str]:
+def _lines(flags: BombardierFlags, figures: BombardierFigures) -> Iterator[str]:
     yield f"{'Statistics':>10} {'Avg':>10} {'Stdev':>10} {'Max':>10}"
     rates = figures.rate_stats()
     if rates is None:
@@ -33,7 +33,7 @@ def _lines(flags: Flags, figures: Figures) -> Iterator[str]:
     first, second, third, fourth, fifth = figures.by_class
     yield "  HTTP codes:"
     yield f"    1xx - {first}, 2xx - {second}, 3xx - {third}, 4xx - {fourth}, 5xx - {fifth}"
-    yield f"    others - {figures.others}"
+    yield f"    others - {figures.other}"
     if figures.errors:
         yield "  Errors:"
         for text, count in figures.errors:
@@ -41,7 +41,7 @@ def _lines(flags: Flags, figures: Figures) -> Iterator[str]:
     yield f"  {'Throughput:':<10} {binary(figures.throughput):>10}/s"
 
 
-def _latencies(flags: Flags, figures: Figures) -> Iterator[str]:
+def _latencies(flags: BombardierFlags, figures: BombardierFigures) -> Iterator[str]:
     stats = figures.latency_stats(LATENCIES)
     if stats is None:
         yield "  There wasn't enough data to compute statistics for latencies."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from assay.dropin.bombardier import request
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.flags import BombardierFlags
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 
@@ -18,7 +18,7 @@ _MOST_LOGGED = 1_000_000
 """Requests whose single times are kept in strict mode: 48 bytes each."""
 
 
-def plan(flags: Flags, strict: bool) -> LoadPlan:
+def plan(flags: BombardierFlags, strict: bool) -> LoadPlan:
     """The load that the flags ask for. A rate is an open loop: its starts wait for no answer.
 
     With `--http2` Go has one connection to an https URL, on which all requests are streams; without TLS it
@@ -63,20 +63,20 @@ def plan(flags: Flags, strict: bool) -> LoadPlan:
     )
 
 
-def _timeout_ns(flags: Flags) -> int:
+def _timeout_ns(flags: BombardierFlags) -> int:
     """0 is no limit, as it is in Go: the longest that a plan may have."""
     if flags.timeout_ns == 0:
         return _LONGEST_TIMEOUT_NS
     return min(max(flags.timeout_ns, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS)
 
 
-def _address(flags: Flags) -> str:
+def _address(flags: BombardierFlags) -> str:
     port = flags.url.port or (443 if flags.url.scheme == "https" else 80)
     host = flags.url.hostname or ""
     return target_policy.address(host, port, named=host)
 
 
-def _load(flags: Flags, connections: int) -> Closed | Open:
+def _load(flags: BombardierFlags, connections: int) -> Closed | Open:
     if flags.rate_per_s is None:
         return Closed(connections=connections)
     rate_per_s = float(flags.rate_per_s)

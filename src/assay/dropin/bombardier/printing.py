@@ -74,7 +74,7 @@ def printf(form: str, *values: object) -> str:
     check_form(form)
     left = list(values)
 
-    def one(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         verb, width = match["verb"], int(match["width"] or 0)
         if verb == "%":
             return "%"
@@ -83,7 +83,7 @@ def printf(form: str, *values: object) -> str:
         text = _formatted(verb, match["precision"], left.pop(0))
         return text.ljust(width) if match["left"] else text.rjust(width)
 
-    text = _VERB.sub(one, form)
+    text = _VERB.sub(replacement, form)
     if left:
         raise ValueError(f"{written(left[0])} has no verb")
     return text

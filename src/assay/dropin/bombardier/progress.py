@@ -8,7 +8,7 @@ import sys
 
 from assay.core import console
 from assay.dropin.bombardier import golang
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.flags import BombardierFlags
 from assay.model.measurement import Snapshot
 
 _NS = 1_000_000_000
@@ -17,7 +17,7 @@ _NS = 1_000_000_000
 class Bar:
     """The bar of one load."""
 
-    def __init__(self, flags: Flags) -> None:
+    def __init__(self, flags: BombardierFlags) -> None:
         """Draw it empty. Counted loads count requests, the others whole seconds."""
         self._counted = flags.requests is not None
         self._total = flags.requests if flags.requests is not None else flags.duration_ns // _NS

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.flags import BombardierFlags
 
 CHUNK_BYTES = 4096
 """A streamed body is sent in chunks of this size."""
@@ -16,7 +16,7 @@ _WITHOUT_BODY = ("GET", "HEAD")
 _EXPECT_BODY = ("PATCH", "POST", "PUT")
 
 
-def head(flags: Flags) -> str:
+def head(flags: BombardierFlags) -> str:
     """The head without its empty line, in the order of the client that is asked for."""
     is_fast = flags.client == "fasthttp"
     lines = _fasthttp(flags) if is_fast else _net_http(flags)
@@ -27,28 +27,28 @@ def head(flags: Flags) -> str:
     return f"{flags.method} {path}{query} HTTP/1.1\r\n{fields}"
 
 
-def has_body(flags: Flags) -> bool:
+def has_body(flags: BombardierFlags) -> bool:
     """Whether the request has one, be it empty."""
     return bool(flags.body or flags.body_file) or flags.stream
 
 
-def is_kept_alive(flags: Flags) -> bool:
+def is_kept_alive(flags: BombardierFlags) -> bool:
     """Whether the connection is to serve more requests: fasthttp does not heed `-a`."""
     closes = any(name.lower() == "connection" and value == "close" for name, value in flags.headers)
     return not closes and (flags.keep_alive or flags.client == "fasthttp")
 
 
-def is_sent_again(flags: Flags) -> bool:
+def is_sent_again(flags: BombardierFlags) -> bool:
     """Whether the client sends a request again whose idle connection had just ended: fasthttp what is
     idempotent, net/http what is safe."""
     return flags.client == "fasthttp" or flags.method in ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
-def _length(flags: Flags) -> int:
+def _length(flags: BombardierFlags) -> int:
     return Path(flags.body_file).stat().st_size if flags.body_file else len(os.fsencode(flags.body))
 
 
-def _framing(flags: Flags) -> tuple[str, str]:
+def _framing(flags: BombardierFlags) -> tuple[str, str]:
     return ("Transfer-Encoding", "chunked") if flags.stream else ("Content-Length", str(_length(flags)))
 
 
@@ -56,7 +56,7 @@ def _basic(user_and_password: str) -> str:
     return "Basic " + base64.b64encode(os.fsencode(user_and_password)).decode()
 
 
-def _fasthttp(flags: Flags) -> list[tuple[str, str]]:
+def _fasthttp(flags: BombardierFlags) -> list[tuple[str, str]]:
     """The URL's credentials go as they are written, in place of any that a header gives."""
     given = {_normal(name): value for name, value in flags.headers}
     user, _, password = (flags.credentials or "").partition(":")
@@ -78,7 +78,7 @@ def _fasthttp(flags: Flags) -> list[tuple[str, str]]:
     return [*lines, *given.items(), *last]
 
 
-def _net_http(flags: Flags) -> list[tuple[str, str]]:
+def _net_http(flags: BombardierFlags) -> list[tuple[str, str]]:
     """The URL's credentials go with their escapes undone, where no header gives others."""
     given = dict(flags.headers)
     if flags.credentials is not None and "Authorization" not in given:
@@ -98,7 +98,7 @@ def _net_http(flags: Flags) -> list[tuple[str, str]]:
     return lines
 
 
-def is_chunked(flags: Flags) -> bool:
+def is_chunked(flags: BombardierFlags) -> bool:
     """Whether the body goes in chunks: net/http sends an empty one so where the method expects a body."""
     if flags.client == "fasthttp":
         return flags.stream

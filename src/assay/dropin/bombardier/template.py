@@ -102,7 +102,7 @@ class _Action:
 
 def parse(text: str, functions: frozenset[str]) -> tuple[Node, ...]:
     """Read a template that may call `functions`; `TemplateError` names what is wrong, and its line."""
-    parser = _Parser(list(_pieces(text)), functions)
+    parser = _TemplateParser(list(_pieces(text)), functions)
     nodes, end = parser.nodes(frozenset("$"))
     if end is not None:
         raise TemplateError(end.line, f"unexpected {{{{{end.peek()}}}}}")
@@ -138,7 +138,7 @@ def _tokens(inside: str, line: int) -> Iterator[tuple[str, str]]:
 
 
 @dataclass
-class _Parser:
+class _TemplateParser:
     left: list[str | _Action]
     functions: frozenset[str]
 

@@ -11,9 +11,9 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.h2load import flags as command_line
-from assay.dropin.h2load.flags import VERSION, Ended, Flags
+from assay.dropin.h2load.flags import VERSION, EarlyEnd, H2loadFlags
 from assay.dropin.h2load.plan import plan
-from assay.dropin.h2load.progress import Progress
+from assay.dropin.h2load.progress import H2loadProgress
 from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def main(words: Sequence[str]) -> int:
         with contextlib.ExitStack() as opened:
             log = None if flags.log_file is None else opened.enter_context(_log(flags))
             return _test(flags, manners, log)
-    except Ended as ended:
+    except EarlyEnd as ended:
         return _end(ended)
     except target_policy.Unresolved as problem:
         console.note(f"getaddrinfo() failed: {problem.reason}")
@@ -61,7 +61,7 @@ _FLAGS = {
 }
 
 
-def _end(ended: Ended) -> int:
+def _end(ended: EarlyEnd) -> int:
     if ended.asked == "version":
         import assay
 
@@ -71,23 +71,23 @@ def _end(ended: Ended) -> int:
 
         console.write(USAGE)
     else:
-        console.note(ended.complaint)
+        console.note(ended.message)
         return EXIT_FAILED
     return EXIT_OK
 
 
-def _log(flags: Flags) -> TextIO:
+def _log(flags: H2loadFlags) -> TextIO:
     if flags.duration_ns:
-        raise Ended("h2load: --log-file: single requests are kept of a load of so many; -n instead of -D")
+        raise EarlyEnd("h2load: --log-file: single requests are kept of a load of so many; -n instead of -D")
     try:
         return Path(flags.log_file or "").open("a", encoding="ascii")
     except OSError:
-        raise Ended(f"--log-file: Could not open file {flags.log_file}") from None
+        raise EarlyEnd(f"--log-file: Could not open file {flags.log_file}") from None
 
 
-def _test(flags: Flags, manners: front.Manners, log: TextIO | None) -> int:
+def _test(flags: H2loadFlags, manners: front.Manners, log: TextIO | None) -> int:
     load = plan(flags, manners.strict)
-    progress = Progress(flags)
+    progress = H2loadProgress(flags)
 
     def start(load: LoadPlan) -> EngineRun:
         running = driver.start(load)

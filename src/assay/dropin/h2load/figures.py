@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from assay.dropin.h2load.flags import Flags
+from assay.dropin.h2load.flags import H2loadFlags
 from assay.dropin.tally import tally_us
 from assay.model.measurement import Histogram, Measurement
 
@@ -17,7 +17,7 @@ _TIMEOUTS = ("timeout", "connect_timeout")
 
 
 @dataclass(frozen=True)
-class Row:
+class StatisticsRow:
     """A row of the table: extremes, mean and standard deviation, and the percentage within one of the mean.
 
     Times are in seconds. None is what is not known.
@@ -31,7 +31,7 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class H2loadFigures:
     """What h2load's report says, before it is written down."""
 
     time_s: float
@@ -48,10 +48,10 @@ class Figures:
     head_bytes: int
     saved: str
     body_bytes: int
-    request_time: Row
-    connect_time: Row
-    first_byte_time: Row
-    rates: Row
+    request_time: StatisticsRow
+    connect_time: StatisticsRow
+    first_byte_time: StatisticsRow
+    rates: StatisticsRow
 
     @property
     def failed(self) -> int:
@@ -59,7 +59,7 @@ class Figures:
         return self.total - self.succeeded
 
 
-def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
+def figures(flags: H2loadFlags, measured: Measurement, strict: bool) -> H2loadFigures:
     """The figures of a load that has ended.
 
     With `--rps` the times run from the intended start; h2load's, and the strict ones, from the send.
@@ -70,7 +70,7 @@ def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
     total = done + measured.failed if timed else flags.requests
     times = measured.response_time if measured.response_time and not strict else measured.service_time
     span_s = measured.measured_ns / 1e9
-    return Figures(
+    return H2loadFigures(
         time_s=span_s + (measured.warmup_ns / 1e9 if timed else 0),
         per_s=done / span_s if span_s else 0.0,
         bytes_per_s=int(measured.bytes_read / span_s) if span_s else 0,
@@ -100,14 +100,14 @@ def _classes(statuses: dict[int, int]) -> tuple[int, int, int, int]:
     return second, third, fourth, fifth
 
 
-def _row(times: Histogram) -> Row:
+def _row(times: Histogram) -> StatisticsRow:
     # Of the sample, as h2load has it.
     count = times.count
     mean_us = times.mean_ns / 1e3
     deviation_us = times.stdev_ns / 1e3 * (math.sqrt(count / (count - 1)) if count > 1 else 0.0)
     # Times are kept in whole µs: one that the mean lies in is near it.
     near = tally_us(times).share_within(math.floor(mean_us - deviation_us), math.ceil(mean_us + deviation_us))
-    return Row(
+    return StatisticsRow(
         low=times.min_ns / 1e9,
         high=times.max_ns / 1e9,
         mean=times.mean_ns / 1e9,
@@ -116,14 +116,14 @@ def _row(times: Histogram) -> Row:
     )
 
 
-def _rates(flags: Flags, measured: Measurement) -> Row:
+def _rates(flags: H2loadFlags, measured: Measurement) -> StatisticsRow:
     """Requests a second of each client: known where each thread has one; else the mean alone is."""
     span_s = measured.measured_ns / 1e9
     mean = measured.completed / flags.clients / span_s if span_s else 0.0
     if flags.clients > flags.threads:
-        return Row(None, None, mean, None, None)
+        return StatisticsRow(None, None, mean, None, None)
     rates = [worker.completed / span_s if span_s else 0.0 for worker in measured.workers]
     apart = sum((rate - mean) ** 2 for rate in rates)
     deviation = math.sqrt(apart / (len(rates) - 1)) if len(rates) > 1 else 0.0
     near = sum(abs(rate - mean) <= deviation for rate in rates) / len(rates)
-    return Row(min(rates), max(rates), mean, deviation, near * 100)
+    return StatisticsRow(min(rates), max(rates), mean, deviation, near * 100)

@@ -69,18 +69,18 @@ _NEVER = {
 """What is asked for with these flags is not done: the line says why, and what there is."""
 
 
-class Ended(Exception):
+class EarlyEnd(Exception):
     """h2load ends before anything is sent: `code`, and a line on standard output or error."""
 
-    def __init__(self, complaint: str = "", *, asked: str = "") -> None:
-        """`complaint` is what is wrong, `asked` the flag that only wanted to be told something."""
-        super().__init__(complaint)
-        self.complaint = complaint
+    def __init__(self, message: str = "", *, asked: str = "") -> None:
+        """`message` is what is wrong, `asked` the flag that only wanted to be told something."""
+        super().__init__(message)
+        self.message = message
         self.asked = asked
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flags:
+class H2loadFlags:
     """A command line that h2load accepts. 0 for a time or a rate is none of it."""
 
     where: Base
@@ -129,25 +129,25 @@ class _Given:
     rest: list[str]
 
 
-def read(words: Sequence[str]) -> Flags:
-    """Read a command line as h2load does; raises `Ended`."""
+def read(words: Sequence[str]) -> H2loadFlags:
+    """Read a command line as h2load does; raises `EarlyEnd`."""
     given = _Given({}, {}, [], [])
     try:
         for letter, argument in getopt.read(words, _SHORT, _LONG, given.rest):
             _take(letter, argument, given)
     except getopt.Misuse as misuse:
-        raise Ended(f"h2load: {misuse}") from None
+        raise EarlyEnd(f"h2load: {misuse}") from None
     return _checked(given)
 
 
 def _take(letter: str, argument: str, given: _Given) -> None:
     if letter in ("h", "version"):
-        raise Ended(asked=letter)
+        raise EarlyEnd(asked=letter)
     if letter in _READ:
-        reader, complaint = _READ[letter]
+        reader, message = _READ[letter]
         number = reader(argument)
         if number is None:
-            raise Ended(complaint + argument)
+            raise EarlyEnd(message + argument)
         given.counts[letter] = number
     elif letter == "H":
         given.headers.append(_header(argument))
@@ -155,9 +155,9 @@ def _take(letter: str, argument: str, given: _Given) -> None:
         given.texts.update({"p": "http/1.1", "npn-list": "http/1.1"})
     else:
         given.texts[letter] = argument
-    complaint = _BOUNDS[letter](argument, given.counts.get(letter, 0)) if letter in _BOUNDS else ""
-    if complaint:
-        raise Ended(complaint)
+    message = _BOUNDS[letter](argument, given.counts.get(letter, 0)) if letter in _BOUNDS else ""
+    if message:
+        raise EarlyEnd(message)
 
 
 def _bits(letter: str) -> Callable[[str, int], str]:
@@ -202,31 +202,31 @@ def _header(text: str) -> tuple[str, str]:
     """A field of `-H`; the colon that a pseudo-header begins with ends no name."""
     name, colon, value = text[1:].partition(":")
     if not colon or text.startswith("::"):
-        raise Ended(f"-H: invalid header: {text}")
+        raise EarlyEnd(f"-H: invalid header: {text}")
     value = value.lstrip(" \t\n\v\f\r")
     if not value:
-        raise Ended(f"-H: invalid header - value missing: {text[: len(name) + 1]}")
+        raise EarlyEnd(f"-H: invalid header - value missing: {text[: len(name) + 1]}")
     return (text[:1] + name).lower(), value
 
 
-def _checked(given: _Given) -> Flags:
+def _checked(given: _Given) -> H2loadFlags:
     counts, texts = given.counts, given.texts
     if not given.rest and not {"i", "timing-script-file"} & texts.keys():
-        raise Ended("no URI or input file given")
+        raise EarlyEnd("no URI or input file given")
     if counts.get("c") == 0:
-        raise Ended("-c: the number of clients must be strictly greater than 0.")
+        raise EarlyEnd("-c: the number of clients must be strictly greater than 0.")
     for letter in _NEVER:
         if letter in texts or (letter in counts and letter != "r"):
-            raise Ended(f"h2load: {'-' if len(letter) == 1 else '--'}{letter}: {_NEVER[letter]}")
+            raise EarlyEnd(f"h2load: {'-' if len(letter) == 1 else '--'}{letter}: {_NEVER[letter]}")
     where, socket, targets = _places(texts, given.rest)
     warnings = tuple(_numbers_fit(counts))
     if "r" in counts:
-        raise Ended(f"h2load: -r: {_NEVER['r']}")
+        raise EarlyEnd(f"h2load: -r: {_NEVER['r']}")
     if "d" in texts:
         _check_body(texts["d"])
     if "qlog-file-base" in texts and texts.get("npn-list", "").split(",")[0] not in _OVER_QUIC:
         warnings += ("Warning: --qlog-file-base: only effective in quic, ignoring.",)
-    flags = Flags(
+    flags = H2loadFlags(
         where=where,
         targets=targets,
         socket=socket,
@@ -253,15 +253,15 @@ def _checked(given: _Given) -> Flags:
 def _check_body(path: str) -> None:
     """Refuse what h2load cannot map into its memory: what is empty, and what is no plain file."""
     if not os.access(path, os.R_OK):
-        raise Ended(f"-d: Could not open file {path}")
+        raise EarlyEnd(f"-d: Could not open file {path}")
     if not Path(path).is_file() or Path(path).stat().st_size == 0:
-        raise Ended(f"-d: Could not mmap file {path}")
+        raise EarlyEnd(f"-d: Could not mmap file {path}")
 
 
-def _refuse(flags: Flags, given: Mapping[str, object]) -> None:
+def _refuse(flags: H2loadFlags, given: Mapping[str, object]) -> None:
     """Refuse protocols that are not spoken, and what of HTTP/2 cannot be chosen."""
     if not flags.protocols:
-        raise Ended(f"h2load: --npn-list {','.join(flags.alpn)}: h3, h2 and http/1.1 are spoken here")
+        raise EarlyEnd(f"h2load: --npn-list {','.join(flags.alpn)}: h3, h2 and http/1.1 are spoken here")
     if flags.protocols == ("h3",):
         _refuse_over_quic(flags, given)
     if flags.protocols == ("http/1.1",):
@@ -269,24 +269,24 @@ def _refuse(flags: Flags, given: Mapping[str, object]) -> None:
     for name, _ in flags.headers:
         if name.startswith(":") and name not in (":method", ":authority", ":host"):
             # h2load sends it beside its own, which servers refuse (RFC 9113, 8.3).
-            raise Ended(f"h2load: -H {name}: the URI says what is asked for; leave it out, or write --h1")
+            raise EarlyEnd(f"h2load: -H {name}: the URI says what is asked for; leave it out, or write --h1")
     for letter, usual in _DEFAULTS.items():
         if given.get(letter, usual) != usual:
             flag = f"{'-' if len(letter) == 1 else '--'}{letter}"
-            raise Ended(
+            raise EarlyEnd(
                 f"h2load: {flag}: windows, frames and tables of streams have one size here; leave it out"
             )
 
 
-def _refuse_over_quic(flags: Flags, given: Mapping[str, object]) -> None:
+def _refuse_over_quic(flags: H2loadFlags, given: Mapping[str, object]) -> None:
     """Refuse what HTTP/3 is not spoken without, and what of QUIC cannot be chosen."""
     if flags.where.scheme != "https":
-        raise Ended("h2load: --npn-list h3: HTTP/3 is never without TLS: write https://")
+        raise EarlyEnd("h2load: --npn-list h3: HTTP/3 is never without TLS: write https://")
     if flags.socket:
-        raise Ended("h2load: --npn-list h3: HTTP/3 goes over UDP, and not through a unix socket")
+        raise EarlyEnd("h2load: --npn-list h3: HTTP/3 goes over UDP, and not through a unix socket")
     for name in ("max-udp-payload-size", "no-udp-gso", "qlog-file-base"):
         if name in given:
-            raise Ended(f"h2load: --{name}: how QUIC sends cannot be chosen here; leave it out")
+            raise EarlyEnd(f"h2load: --{name}: how QUIC sends cannot be chosen here; leave it out")
 
 
 def _numbers_fit(counts: dict[str, int]) -> Iterator[str]:
@@ -294,28 +294,28 @@ def _numbers_fit(counts: dict[str, int]) -> Iterator[str]:
     timed = bool(counts.get("D"))
     requests, clients, threads, rate = (counts.get(letter, 1) for letter in "nctr")
     if timed and "r" in counts:
-        raise Ended("-r, -D: they are mutually exclusive.")
+        raise EarlyEnd("-r, -D: they are mutually exclusive.")
     if requests == 0 and not timed:
         line = "the number of requests must be strictly greater than 0 if timing-based test is not being run."
-        raise Ended(f"-n: {line}")
+        raise EarlyEnd(f"-n: {line}")
     if counts.get("m") == 0:
-        raise Ended("-m: the max concurrent streams must be strictly greater than 0.")
+        raise EarlyEnd("-m: the max concurrent streams must be strictly greater than 0.")
     if threads == 0:
-        raise Ended("-t: the number of threads must be strictly greater than 0.")
+        raise EarlyEnd("-t: the number of threads must be strictly greater than 0.")
     warning = "-t: warning: the number of threads is greater than hardware cores."
     is_many = threads > (os.cpu_count() or 1)
     told = f"{warning}\n" if is_many else ""
     if requests < clients and not timed:
-        raise Ended(f"{told}-n, -c: the number of requests must be greater than or equal to the clients.")
+        raise EarlyEnd(f"{told}-n, -c: the number of requests must be greater than or equal to the clients.")
     if clients < threads:
         line = "the number of clients must be greater than or equal to the number of threads."
-        raise Ended(f"{told}-c, -t: {line}")
+        raise EarlyEnd(f"{told}-c, -t: {line}")
     if "r" in counts and rate < threads:
         line = "the connection rate must be greater than or equal to the number of threads."
-        raise Ended(f"{told}-r, -t: {line}")
+        raise EarlyEnd(f"{told}-r, -t: {line}")
     if "r" in counts and rate > clients:
         line = "the connection rate must be smaller than or equal to the number of clients."
-        raise Ended(f"{told}-r, -c: {line}")
+        raise EarlyEnd(f"{told}-r, -c: {line}")
     if is_many:
         yield warning
 
@@ -324,19 +324,19 @@ def _places(texts: dict[str, str], rest: Sequence[str]) -> tuple[Base, str, tupl
     """Where requests go, the unix socket they go through or "", and what they ask for."""
     uris = _lines(texts["i"]) if "i" in texts else list(rest)
     if not uris:
-        raise Ended("no URI available")
+        raise EarlyEnd("no URI available")
     given = texts.get("B", "")
     socket = given[len(_UNIX) :] if given.lower().startswith(_UNIX) else ""
     if given.lower().startswith(_UNIX) and not socket:
-        raise Ended("--base-uri: invalid UNIX domain socket path: " + given)
+        raise EarlyEnd("--base-uri: invalid UNIX domain socket path: " + given)
     where = base(given if given and not socket else uris[0])
     if where is None:
-        raise Ended(
+        raise EarlyEnd(
             f"--base-uri: invalid base URI: {given}" if given and not socket else f"invalid URI: {uris[0]}"
         )
     targets = [target(uri) for uri in uris]
     if None in targets:
-        raise Ended(f"invalid URI: {uris[targets.index(None)]}")
+        raise EarlyEnd(f"invalid URI: {uris[targets.index(None)]}")
     return where, socket, tuple(text for text in targets if text is not None)
 
 
@@ -344,7 +344,7 @@ def _lines(path: str) -> list[str]:
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8", "surrogateescape")
     except OSError:
-        raise Ended(f"cannot read input file: {path}") from None
+        raise EarlyEnd(f"cannot read input file: {path}") from None
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -353,5 +353,5 @@ def _connect_to(text: str | None, where: Base) -> tuple[str, int] | None:
         return None
     found = re.fullmatch(r"(\[[^\]]+\]|[^:]+)(?::([0-9]*))?", text)
     if found is None:
-        raise Ended(f"--connect-to: Invalid value {text}")
+        raise EarlyEnd(f"--connect-to: Invalid value {text}")
     return found[1].strip("[]"), int(found[2]) if found[2] else where.port

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.dropin.h2load.flags import VERSION, Flags
+from assay.dropin.h2load.flags import VERSION, H2loadFlags
 from assay.dropin.h2load.numbers import NS_PER_S
 from assay.engine import target_policy
 from assay.model.plan import Closed, Http, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
@@ -13,7 +13,7 @@ LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
 _OVERRIDES = {":method", ":scheme", ":authority", ":host", "user-agent"}
 
 
-def plan(flags: Flags, strict: bool) -> LoadPlan:
+def plan(flags: H2loadFlags, strict: bool) -> LoadPlan:
     """The load that the flags ask for.
 
     InputError where the host has no address, or is a machine of others without their leave. h2load waits as
@@ -42,7 +42,7 @@ def plan(flags: Flags, strict: bool) -> LoadPlan:
     )
 
 
-def _http(flags: Flags) -> Http:
+def _http(flags: H2loadFlags) -> Http:
     if flags.protocols == ("http/1.1",):
         return "1"
     if flags.protocols == ("h3",):
@@ -50,7 +50,7 @@ def _http(flags: Flags) -> Http:
     return "auto" if "http/1.1" in flags.protocols else "2"
 
 
-def _request(flags: Flags, target: str, strict: bool) -> Request:
+def _request(flags: H2loadFlags, target: str, strict: bool) -> Request:
     """A request as h2load writes it: `Host` and `user-agent` first, the length of a body last.
 
     A `Host` of the user's takes the place of ours (RFC 9112, 3.2); h2load sends both.
@@ -75,7 +75,7 @@ def _request(flags: Flags, target: str, strict: bool) -> Request:
     return Request(method=method, target=target, head=head, body_file=flags.data)
 
 
-def _load(flags: Flags) -> Closed | Open:
+def _load(flags: H2loadFlags) -> Closed | Open:
     if not flags.per_client_per_s:
         return Closed(connections=flags.clients)
     rate_per_s = flags.per_client_per_s * flags.clients
@@ -84,7 +84,7 @@ def _load(flags: Flags) -> Closed | Open:
     return Open(stages=(stage,), max_connections=flags.clients, pacer="sleep")
 
 
-def _address(flags: Flags) -> str:
+def _address(flags: H2loadFlags) -> str:
     if flags.socket:
         return f"unix:{flags.socket}"
     host, port = flags.connect_to or (flags.where.host, flags.where.port)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.core import console
 from assay.dropin.h2load import numbers
-from assay.dropin.h2load.flags import Flags
+from assay.dropin.h2load.flags import H2loadFlags
 
 if TYPE_CHECKING:
     from assay.engine.driver import EngineRun
@@ -21,10 +21,10 @@ _GROUPS = {
 _STEPS = 10
 
 
-class Progress:
+class H2loadProgress:
     """The lines of one load, in h2load's order. h2load tells of its first thread alone."""
 
-    def __init__(self, flags: Flags) -> None:
+    def __init__(self, flags: H2loadFlags) -> None:
         """Say nothing yet."""
         self._flags = flags
         self._clients, self._requests = flags.shares()[0]

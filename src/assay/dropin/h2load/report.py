@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.dropin.h2load.figures import Figures, Row
+from assay.dropin.h2load.figures import H2loadFigures, StatisticsRow
 from assay.dropin.h2load.numbers import decimal, octets, time
 
 _UNKNOWN = "-"
 
 
-def report(found: Figures) -> str:
+def report(found: H2loadFigures) -> str:
     """Everything from "finished in" on."""
     second, third, fourth, fifth = found.classes
     traffic = ", ".join(
@@ -39,7 +39,7 @@ def report(found: Figures) -> str:
     )
 
 
-def _row(name: str, row: Row, form: Callable[[float], str]) -> str:
+def _row(name: str, row: StatisticsRow, form: Callable[[float], str]) -> str:
     numbers = (row.low, row.high, row.mean, row.deviation)
     cells = "  ".join(f"{_UNKNOWN if number is None else form(number):>10}" for number in numbers)
     near = f"{_UNKNOWN:>10}" if row.near is None else f"{decimal(row.near):>9}%"

@@ -10,7 +10,7 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
-from assay.dropin.wrk.flags import VERSION, Flags, Refused
+from assay.dropin.wrk.flags import VERSION, Refused, WrkFlags
 from assay.dropin.wrk.plan import Unreachable, addresses, flag_of, given_headers, plan, reachable
 from assay.dropin.wrk.report import banner
 from assay.engine import driver
@@ -28,8 +28,8 @@ def main(words: Sequence[str]) -> int:
     try:
         flags = command_line.read(words, _say_version)
     except Refused as refused:
-        if refused.complaint:
-            console.note(refused.complaint)
+        if refused.message:
+            console.note(refused.message)
         console.write(command_line.USAGE)
         return EXIT_FAILED
     try:
@@ -50,7 +50,7 @@ def _say_version() -> None:
     console.write(f"wrk {VERSION} [assay {assay.version()}] as spoken by Assay")
 
 
-def _test(flags: Flags, manners: front.Manners) -> int:
+def _test(flags: WrkFlags, manners: front.Manners) -> int:
     script = None if flags.script is None else _script(flags.script, flags, manners)
     if script is None:
         load, start = plan(flags, reachable(flags.url, flags.text), strict=manners.strict), driver.start
@@ -65,12 +65,12 @@ def _test(flags: Flags, manners: front.Manners) -> int:
         script.flush()
     _report(flags, manners, offered, script)
     front.tell("wrk", offered.findings)
-    if script is not None and script.complaints() and not manners.quiet:
+    if script is not None and script.messages() and not manners.quiet:
         console.note(f"assay wrk: withheld: these are not the requests of {flags.script}: it was not loaded")
     return EXIT_OK
 
 
-def _script(file: str, flags: Flags, manners: front.Manners) -> Script:
+def _script(file: str, flags: WrkFlags, manners: front.Manners) -> Script:
     """The script, loaded. One that cannot be loaded ends the test, which would be another one without it.
 
     In strict mode the test goes on, as wrk's does.
@@ -79,10 +79,10 @@ def _script(file: str, flags: Flags, manners: front.Manners) -> Script:
     from assay.dropin.wrk.script import Script
 
     script = Script(file, flags, given_headers(flags), addresses(flags.url, flags.text))
-    for complaint in script.complaints():
+    for message in script.messages():
         if not manners.strict:
             instead = f"ASSAY_STRICT=1 goes on without it, as wrk does, with GET {flags.url.path}"
-            raise driver.ScriptFailed(f"{complaint}\nwrk: no script, so nothing was sent; {instead}")
+            raise driver.ScriptFailed(f"{message}\nwrk: no script, so nothing was sent; {instead}")
     return script
 
 
@@ -96,11 +96,11 @@ def _prepared(script: Script) -> tuple[str, int]:
     except requests.Malformed as problem:
         raise driver.ScriptFailed(str(problem)) from None
     finally:
-        for complaint in script.complaints():
-            console.note(complaint)
+        for message in script.messages():
+            console.note(message)
 
 
-def _report(flags: Flags, manners: front.Manners, offered: front.Offered, script: Script | None) -> None:
+def _report(flags: WrkFlags, manners: front.Manners, offered: front.Offered, script: Script | None) -> None:
     # Imported after the load: the figures need more than the load does.
     from assay.dropin.wrk.figures import figures
     from assay.dropin.wrk.report import distribution, report

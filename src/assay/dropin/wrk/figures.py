@@ -37,7 +37,7 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Figures:
+class WrkFigures:
     """What wrk's report says, before it is written down. Times are in µs.
 
     `latency_us` is the time from the send to the complete answer; with a fixed rate, from the intended
@@ -54,7 +54,7 @@ class Figures:
     errors: Errors
 
 
-def figures(measured: Measurement, *, connections: int, timeout_us: int, strict: bool) -> Figures:
+def figures(measured: Measurement, *, connections: int, timeout_us: int, strict: bool) -> WrkFigures:
     """The figures of a load that has ended."""
     times = measured.response_time or measured.service_time
     latency = tally_us(times)
@@ -66,7 +66,7 @@ def figures(measured: Measurement, *, connections: int, timeout_us: int, strict:
         latency = corrected(latency, measured.completed, measured.measured_ns // 1000, connections)
     population = times.stdev_ns / 1000
     n = times.count
-    return Figures(
+    return WrkFigures(
         runtime_us=measured.measured_ns // 1000,
         requests=measured.completed,
         bytes_read=measured.bytes_read,

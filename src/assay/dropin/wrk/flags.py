@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.dropin import getopt
 from assay.dropin.wrk import numbers
-from assay.dropin.wrk.url import Url, parse
+from assay.dropin.wrk.url import WrkUrl, parse
 
 VERSION = "4.2.0"
 """The version of wrk whose command line this is."""
@@ -59,20 +59,20 @@ _NUMBERS = {
 
 
 class Refused(Exception):
-    """wrk prints its usage and ends with 1; `complaint` is what it says on standard error before that."""
+    """wrk prints its usage and ends with 1; `message` is what it says on standard error before that."""
 
-    def __init__(self, complaint: str = "") -> None:
-        """`complaint` may be empty."""
-        super().__init__(complaint)
-        self.complaint = complaint
+    def __init__(self, message: str = "") -> None:
+        """`message` may be empty."""
+        super().__init__(message)
+        self.message = message
 
 
 @dataclass(frozen=True)
-class Flags:
+class WrkFlags:
     """A command line that wrk accepts. `rest` are the words after the URL, which go to the script."""
 
     text: str
-    url: Url
+    url: WrkUrl
     threads: int = 2
     connections: int = 10
     duration_s: int = 10
@@ -85,7 +85,7 @@ class Flags:
     rest: tuple[str, ...] = ()
 
 
-def read(words: Sequence[str], on_version: Callable[[], None]) -> Flags:
+def read(words: Sequence[str], on_version: Callable[[], None]) -> WrkFlags:
     """Read a command line as wrk does; raises `Refused`. `-v` calls `on_version` and is no end."""
     rest: list[str] = []
     given: dict[str, str] = {}
@@ -113,7 +113,7 @@ def read(words: Sequence[str], on_version: Callable[[], None]) -> Flags:
 
 def _checked(
     rest: list[str], given: dict[str, str], values: dict[str, int], headers: tuple[str, ...]
-) -> Flags:
+) -> WrkFlags:
     threads, connections = values.get("t", 2), values.get("c", 10)
     if not rest or 0 in (threads, values.get("d"), values.get("R")):
         raise Refused
@@ -122,7 +122,7 @@ def _checked(
         raise Refused(f"invalid URL: {rest[0]}")
     if connections == 0 or connections < threads:
         raise Refused("number of connections must be >= threads")
-    return Flags(
+    return WrkFlags(
         text=rest[0],
         url=url,
         threads=threads,

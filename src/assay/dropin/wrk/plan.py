@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.dropin.wrk.flags import Flags
-from assay.dropin.wrk.url import Url
+from assay.dropin.wrk.flags import WrkFlags
+from assay.dropin.wrk.url import WrkUrl
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, Tls
 
@@ -18,7 +18,7 @@ class Unreachable(Exception):
     """The URL's host has no address, or none that accepts a connection; the line is wrk's."""
 
 
-def addresses(url: Url, named: str) -> tuple[target_policy.Endpoint, ...]:
+def addresses(url: WrkUrl, named: str) -> tuple[target_policy.Endpoint, ...]:
     """The addresses of the URL's host; `named` is the URL as typed.
 
     Raises `Unreachable` where there is none, InputError for a machine of others without their leave.
@@ -31,7 +31,7 @@ def addresses(url: Url, named: str) -> tuple[target_policy.Endpoint, ...]:
     return found
 
 
-def reachable(url: Url, named: str) -> str:
+def reachable(url: WrkUrl, named: str) -> str:
     """The first address of the URL's host that accepts a connection, as "ip:port"."""
     reason = ""
     for endpoint in addresses(url, named):
@@ -44,7 +44,7 @@ def reachable(url: Url, named: str) -> str:
     raise Unreachable(f"unable to connect to {url.host}:{url.service} {reason}")
 
 
-def given_headers(flags: Flags) -> dict[str, str]:
+def given_headers(flags: WrkFlags) -> dict[str, str]:
     """The header fields of `-H`, the last of a name winning; what is no field is left out."""
     headers: dict[str, str] = {}
     for text in flags.headers:
@@ -54,7 +54,7 @@ def given_headers(flags: Flags) -> dict[str, str]:
     return headers
 
 
-def plan(flags: Flags, address: str, *, strict: bool, batch: int = 1) -> LoadPlan:
+def plan(flags: WrkFlags, address: str, *, strict: bool, batch: int = 1) -> LoadPlan:
     """The load that the flags ask for, on the server at `address`, with `batch` requests at once.
 
     wrk sends header fields in the order of a Lua table, which differs from run to run; here they come as
@@ -103,7 +103,7 @@ def _ns(time_s: int) -> int:
     return min(time_s * NS_PER_S, _MOST_NS)
 
 
-def _load(flags: Flags, connections: int) -> Closed | Open:
+def _load(flags: WrkFlags, connections: int) -> Closed | Open:
     if flags.rate_per_s is None:
         return Closed(connections=connections)
     rate_per_s = float(flags.rate_per_s)

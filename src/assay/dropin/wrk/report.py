@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from assay.dropin.tally import Tally
 from assay.dropin.units import Units
-from assay.dropin.wrk.figures import Figures
-from assay.dropin.wrk.flags import Flags
+from assay.dropin.wrk.figures import WrkFigures
+from assay.dropin.wrk.flags import WrkFlags
 
 # wrk never reaches the last unit of its lists, so "h" and "P" are not in them.
 _MICROSECONDS = Units(("us", "ms"), 1000)
@@ -33,7 +33,7 @@ def padded(text: str, width: int) -> str:
     return f"{text[:width]:>{width}}" + " " * blanks
 
 
-def banner(flags: Flags) -> str:
+def banner(flags: WrkFlags) -> str:
     """The two lines at the start."""
     span = _SECONDS.format(flags.duration_s, 0)
     return (
@@ -41,7 +41,7 @@ def banner(flags: Flags) -> str:
     )
 
 
-def report(figures: Figures, percentiles: str, strict: bool) -> str:
+def report(figures: WrkFigures, percentiles: str, strict: bool) -> str:
     """Everything after the banner. `percentiles` is the block that `--latency` asks for, or ""."""
     latency = (figures.latency_us, figures.latency_mean_us, figures.latency_stdev_us)
     requests = (figures.per_thread, figures.per_thread.mean, figures.per_thread.stdev)
@@ -77,7 +77,7 @@ def _row(
     return f"    {name:<10}{cells}{share}%"
 
 
-def _summary(figures: Figures) -> str:
+def _summary(figures: WrkFigures) -> str:
     runtime_s = figures.runtime_us / 1e6
     errors = figures.errors
     lines = [

@@ -35,7 +35,7 @@ def count(requests: bytes) -> int:
     """How many complete requests `requests` are; raises `Malformed` where there is none."""
     at = complete = 0
     while at < len(requests):
-        end = _one(requests, at)
+        end = _request_end(requests, at)
         if end is None:
             break
         at = end
@@ -45,7 +45,7 @@ def count(requests: bytes) -> int:
     return complete
 
 
-def _one(data: bytes, at: int) -> int | None:
+def _request_end(data: bytes, at: int) -> int | None:
     """Where the request that begins at `at` ends; None where its end is missing."""
     while data[at : at + 1] in (b"\r", b"\n"):
         at += 1

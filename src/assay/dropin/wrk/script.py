@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from assay import _engine
-from assay.dropin.wrk.flags import Flags
+from assay.dropin.wrk.flags import WrkFlags
 from assay.engine import target_policy
 from assay.engine.driver import ScriptFailed
 
 if TYPE_CHECKING:
     from assay.dropin.tally import Tally
-    from assay.dropin.wrk.figures import Figures
+    from assay.dropin.wrk.figures import WrkFigures
 
 
 class Script:
@@ -28,7 +28,7 @@ class Script:
     """
 
     def __init__(
-        self, file: str, flags: Flags, headers: dict[str, str], addresses: Sequence[target_policy.Endpoint]
+        self, file: str, flags: WrkFlags, headers: dict[str, str], addresses: Sequence[target_policy.Endpoint]
     ) -> None:
         """Load `file` for what the command line asks for, on a host with these addresses."""
         url = flags.url
@@ -49,9 +49,9 @@ class Script:
         with _in_the_script():
             self.engine_script = _engine.Script(msgspec.json.encode(settings))
 
-    def complaints(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Why the script could not be loaded, once for each time it was tried: the test goes on without."""
-        return self.engine_script.complaints()
+        return self.engine_script.messages()
 
     def prepare(self) -> tuple[bytes, list[str]]:
         """Set up and initialise every thread; the first requests, and where each thread's go ("ip:port").
@@ -68,7 +68,7 @@ class Script:
         )
         return first, places
 
-    def done(self, figures: Figures, strict: bool) -> None:
+    def done(self, figures: WrkFigures, strict: bool) -> None:
         """Give the script the figures."""
         per_thread = figures.per_thread
         summary = {

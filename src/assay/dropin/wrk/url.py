@@ -15,7 +15,7 @@ _MAX_PORT = 65535
 
 
 @dataclass(frozen=True)
-class Url:
+class WrkUrl:
     """The parts of a URL that wrk uses. `host` has no brackets; `port` is None where none is written."""
 
     scheme: str
@@ -40,7 +40,7 @@ class Url:
         return host if self.port is None else f"{host}:{self.port}"
 
 
-def parse(text: str) -> Url | None:
+def parse(text: str) -> WrkUrl | None:
     """Take a URL apart; None where wrk would not.
 
     Without a path it is "/", and a query is lost; a fragment after a path is part of it, as in wrk.
@@ -51,7 +51,7 @@ def parse(text: str) -> Url | None:
         return None
     if parts["v6"] and not urls.is_address(parts["v6"]):
         return None
-    return Url(
+    return WrkUrl(
         scheme=whole["scheme"],
         host=parts["v6"] or parts["host"],
         port=parts["port"],

@@ -1,9 +1,9 @@
-"""Which trials of a block are had at once, in turns: a sitting. Pure.
+"""Which trials of a block are had at once, in turns: an interleaved block. Pure.
 
 Servers can take turns where they are asked the same in the same way: closed loops of one workload and load,
 for one time. What is left of a block (open loops, whose arrivals do not wait for a turn; searches, each at a
 rate of its own; a load at a distance; a null server that is measured for less) is tried one after the other,
-as without sittings.
+as without blocks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.model.block import Lengths, Weave
+from assay.model.block import Interleaving, Lengths
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.run import Run
 from assay.model.trial import Case
@@ -23,18 +23,18 @@ _SEEDS = 2**64
 
 
 @dataclass(frozen=True)
-class DueSitting:
-    """The sitting to have now: its number, its lanes, and how long their turns are.
+class DueBlock:
+    """The block to have now: its number, its arms, and how long their turns are.
 
     `lengths` None: this is the first, and it has to find them. `names` are those that a reader knows its
-    cases by, within the sitting; `compared` are those whose ratios are asked for.
+    cases by, within the block; `compared` are those whose ratios are asked for.
     """
 
     number: int
     block: int
     seed: int
-    weave: Weave
-    lanes: tuple[Due, ...]
+    interleave: Interleaving
+    arms: tuple[Due, ...]
     lengths: Lengths | None
     names: Mapping[str, str]
     compared: frozenset[str] = frozenset()
@@ -50,25 +50,25 @@ def takes_turns(case: Case, plan: LoadPlan) -> bool:
     return offered and case.distance is None
 
 
-def sitting_of(run: Run, dues: Sequence[Due]) -> DueSitting | None:
-    """The sitting of the first of `dues` (a block's trials that are left) with all others that can take
-    turns with it; None where it is to be tried alone."""
-    weave = run.header.design.weave
-    if weave is None or not dues:
+def block_of(run: Run, dues: Sequence[Due]) -> DueBlock | None:
+    """The interleaved block of the first of `dues` (trials that are left of one block) with all others that
+    can take turns with it; None where it is to be tried alone."""
+    interleave = run.header.design.interleave
+    if interleave is None or not dues:
         return None
     cases = {case.id: case for case in run.header.cases}
     first = dues[0]
     group = _group(first, cases)
-    lanes = tuple(due for due in dues if due.slot.block == first.slot.block and _group(due, cases) == group)
-    if group is None or len(lanes) < 2:
+    arms = tuple(due for due in dues if due.slot.block == first.slot.block and _group(due, cases) == group)
+    if group is None or len(arms) < 2:
         return None
-    sat = [sitting for sitting in run.sittings if _same_cases(sitting.trials[0].case, lanes[0], cases)]
-    number = len(run.sittings)
+    sat = [block for block in run.blocks if _same_cases(block.trials[0].case, arms[0], cases)]
+    number = len(run.blocks)
     seed = (run.header.design.seed * 1_000_003 + number) % _SEEDS
-    names = {due.slot.case: _name(cases[due.slot.case]) for due in lanes}
-    lengths = lengths_now(weave, sat, names)
+    names = {due.slot.case: _name(cases[due.slot.case]) for due in arms}
+    lengths = lengths_now(interleave, sat, names)
     compared = frozenset(case for case in names if cases[case].role in ("candidate", "control"))
-    return DueSitting(number, first.slot.block, seed, weave, lanes, lengths, names, compared)
+    return DueBlock(number, first.slot.block, seed, interleave, arms, lengths, names, compared)
 
 
 def _name(case: Case) -> str:
@@ -77,9 +77,9 @@ def _name(case: Case) -> str:
 
 
 def _group(due: Due, cases: dict[str, Case]) -> tuple[object, ...] | None:
-    """What lanes of one sitting have in common; None for a trial that takes no turns."""
+    """What arms of one block have in common; None for a trial that takes no turns."""
     case, plan = cases[due.slot.case], due.plan
-    if due.failure is not None or case.later or not takes_turns(case, plan):
+    if due.failure is not None or case.dependent or not takes_turns(case, plan):
         return None
     return (case.workload, case.load, plan.stop, plan.threads)
 

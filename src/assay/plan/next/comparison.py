@@ -1,4 +1,4 @@
-"""What a contest does next: block after block until its questions are settled, or its budget ends."""
+"""What a comparison does next: block after block until its questions are settled, or its budget ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.verdict.answer import answer
 from assay.verdict.budget import spent
 
 WATCHED = 1
-"""Warm-ups of a rival that are watched: its budget is short."""
+"""Warm-ups of a candidate that are watched: its budget is short."""
 
 
 def next_trial(run: Run) -> Due | None:
@@ -59,7 +59,7 @@ def _order(run: Run, block: int, before: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _entries(run: Run, trials: Sequence[Trial]) -> tuple[Case, ...]:
-    """The rivals, and the control, that are not given up and have answered something right."""
+    """The candidates, and the control, that are not given up and have answered something right."""
     return tuple(
         case
         for case in run.header.cases

@@ -31,8 +31,8 @@ class Due:
     """The trial to run now, with nothing left to settle: its load and its warm-up, `warming` before that.
 
     Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand. Behind
-    a sitting a load that `follows` from a closed loop, the case named, is offered to that case's server where
-    it stands, which is warm already.
+    an interleaved block a load that `follows` from a closed loop, the case named, is offered to that case's
+    server where it stands, which is warm already.
     """
 
     slot: Slot

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.model.design import AnyDesign, ContestDesign, LoadDesign, SearchDesign, StudyDesign
+from assay.model.design import AnyDesign, ComparisonDesign, LoadDesign, SearchDesign, StudyDesign
 from assay.model.run import Run
 from assay.plan.next import comparison, search, study
-from assay.plan.next.block import DueSitting, sitting_of
+from assay.plan.next.block import DueBlock, block_of
 from assay.plan.next.due import Due
 
 BLOCK: dict[type[AnyDesign], Callable[[Run], tuple[Due, ...]]] = {
     StudyDesign: study.left_of_block,
-    ContestDesign: comparison.left_of_block,
+    ComparisonDesign: comparison.left_of_block,
 }
-"""What is left of the block that has begun or is due, for the kinds whose blocks may be sittings."""
+"""What is left of the block that has begun or is due, for the kinds whose blocks may be interleaved."""
 
 NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
     StudyDesign: study.next_trial,
-    ContestDesign: comparison.next_trial,
+    ComparisonDesign: comparison.next_trial,
     SearchDesign: search.next_trial,
     LoadDesign: lambda run: None,
 }
 
 
 STANDING: dict[type[AnyDesign], Callable[[Run], frozenset[str]]] = {StudyDesign: study.to_stand}
-"""The cases whose servers, of the sitting before, are wanted for loads that follow from it."""
+"""The cases whose servers, of the block before, are wanted for loads that follow from it."""
 
 
 def next_trial(run: Run) -> Due | None:
@@ -33,17 +33,17 @@ def next_trial(run: Run) -> Due | None:
     return NEXT[type(run.header.design)](run)
 
 
-def next_due(run: Run) -> Due | DueSitting | None:
-    """The trial that is due, or the sitting where it takes turns; None where the run has ended."""
-    left = BLOCK.get(type(run.header.design)) if run.header.design.weave else None
+def next_due(run: Run) -> Due | DueBlock | None:
+    """The trial that is due, or the block where it takes turns; None where the run has ended."""
+    left = BLOCK.get(type(run.header.design)) if run.header.design.interleave else None
     if left is None:
         return next_trial(run)
     dues = left(run)
-    return sitting_of(run, dues) or (dues[0] if dues else None)
+    return block_of(run, dues) or (dues[0] if dues else None)
 
 
 def to_stand(run: Run) -> frozenset[str]:
-    """The cases whose servers are to stay up now, after their sitting, until the loads that follow from it
+    """The cases whose servers are to stay up now, after their block, until the loads that follow from it
     are done; none where trials follow one another, each with a server of its own."""
-    wanted = STANDING.get(type(run.header.design)) if run.header.design.weave else None
+    wanted = STANDING.get(type(run.header.design)) if run.header.design.interleave else None
     return wanted(run) if wanted else frozenset()

@@ -1,12 +1,12 @@
-"""How long slices are, and the settle time before them: chosen from what was seen, and why. Pure.
+"""How long slices are, and the washout before them: chosen from what was seen, and why. Pure.
 
 A slice has to be long beside what it holds: 25 service times, so that its two ends weigh little, and 200
 requests, so that its rate is one; the same for all servers. Between unlike programs a switch costs one more
-than the other, so theirs are longer (`Weave.least_slice_ns`, 50 service times), and a pilot of two lengths
-shows whether that is long enough. Builds of one program pay the same for a switch; where the machine moves
-their ratio from one slice of the usual length to the next, shorter ones lie nearer to each other. The settle
-time is that in which the slowest one's queue drains, and is doubled while the first fifth of slices differs
-from the rest and that helps.
+than the other, so theirs are longer (`Interleaving.least_slice_ns`, 50 service times), and a pilot of two
+lengths shows whether that is long enough. Builds of one program pay the same for a switch; where the machine
+moves their ratio from one slice of the usual length to the next, shorter ones lie nearer to each other. The
+washout is that in which the slowest one's queue drains, and is doubled while the first fifth of slices
+differs from the rest and that helps.
 
 A warm-up's slices are short until they turn out to be less than four service times of a server: what it shows
 in so few is chance, and its ten windows would be over long before it is warm.
@@ -22,14 +22,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.core.units import share, time
-from assay.model.block import Lengths, Pilot, Sitting, Weave
+from assay.model.block import Block, Interleaving, Lengths, Pilot
 from assay.model.interleaving import Slice
 from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, early_excess, error_of_mean, ratio_by_cycle
 from assay.stats.special import student_t_quantile
 from assay.stats.steady import FEWEST_WINDOWS
 
 MOST_DOUBLED = 8
-"""Times the settle time that was found: beyond, it is not the settling that makes the first fifth differ."""
+"""Times the washout that was found: beyond, it is not the settling that makes the first fifth differ."""
 SERVICE_TIMES = 25
 UNLIKE_SERVICE_TIMES = 50
 """Between unlike programs: Ruby against Go lay 4.5 % above what turns of 2 s told where turns held 25 service
@@ -40,7 +40,7 @@ SETTLES_IN = 1.5
 PILOT_CYCLES = FEWEST_CYCLES
 EARLY_DIFFERS = 0.01
 _HELPS = 0.75
-"""A longer settle time has to take a quarter of the difference away. Go's slices begin 12 % below what they
+"""A longer washout has to take a quarter of the difference away. Go's slices begin 12 % below what they
 come to whatever the rest before them, and 60 ms of it before slices of 260 ms are a fifth of the time."""
 STANDARD_ERRORS = 3
 """What noise explains in one look: a restless machine is no reason."""
@@ -60,8 +60,8 @@ STILL = 0.06
 """By how much the ratio of two builds deviates from cycle to cycle of 100 ms on two cores that are left
 alone: there shorter slices were seen to gain nothing."""
 _SETTLES = 10
-"""A short slice is so many settle times: no more than a tenth of the time is lost to them."""
-_QUICK_SETTLE_NS = 2_000_000
+"""A short slice is so many washout: no more than a tenth of the time is lost to them."""
+_QUICK_WASHOUT_NS = 2_000_000
 """Of short slices, where answers need no longer: servers' clocks have to be read in it."""
 _TOO_RESTLESS = 0.1
 """A pilot that could have missed so much (a log ratio) has not shown that ratios are the same."""
@@ -69,18 +69,20 @@ NAMELESS: Mapping[str, str] = MappingProxyType({})
 
 
 def lengths_for(
-    weave: Weave,
+    interleave: Interleaving,
     slices: Mapping[str, Sequence[Slice]],
     names: Mapping[str, str] = NAMELESS,
-    least_settle_ns: int = 0,
+    least_washout_ns: int = 0,
 ) -> Lengths:
-    """The lengths that a sitting needs after these slices of each case (its warm-up's); `names` are those
-    that a reader knows the cases by."""
-    drains_ns = max(least_settle_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
-    least_ns, why = _shortest(weave, slices, drains_ns)
-    # Ten settle times are 15 service times: enough for builds that lose the same at either end.
-    shortened = weave.given_slice_ns is None and least_ns < weave.usual_slice_ns
-    times = SERVICE_TIMES if weave.alike or weave.given_slice_ns is not None else UNLIKE_SERVICE_TIMES
+    """The lengths that an interleaved block needs after these slices of each case (its warm-up's); `names`
+    are those that a reader knows the cases by."""
+    drains_ns = max(least_washout_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
+    least_ns, why = _shortest(interleave, slices, drains_ns)
+    # Ten washout are 15 service times: enough for builds that lose the same at either end.
+    shortened = interleave.given_slice_ns is None and least_ns < interleave.usual_slice_ns
+    times = (
+        SERVICE_TIMES if interleave.alike or interleave.given_slice_ns is not None else UNLIKE_SERVICE_TIMES
+    )
     for case, each in slices.items():
         name = names.get(case, case)
         seen = [one for one in each if one.completed > 0]
@@ -89,31 +91,37 @@ def lengths_for(
         needed_ns = times * max(_mean_ns(seen), _median_ns(seen))
         if needed_ns > least_ns and not shortened:
             least_ns, why = needed_ns, f"{times} service times of {name}"
-            if weave.given_slice_ns is not None:
-                why += f", as {time(weave.given_slice_ns)} would be too short"
+            if interleave.given_slice_ns is not None:
+                why += f", as {time(interleave.given_slice_ns)} would be too short"
         rate = sum(one.completed for one in seen) / sum(one.length_ns for one in seen)
-        if weave.given_slice_ns is None and REQUESTS / rate > least_ns:
+        if interleave.given_slice_ns is None and REQUESTS / rate > least_ns:
             least_ns, why = REQUESTS / rate, f"{REQUESTS} requests of {name}"
-    most_ns = max(weave.most_slice_ns, weave.given_slice_ns or 0)
+    most_ns = max(interleave.most_slice_ns, interleave.given_slice_ns or 0)
     if least_ns > most_ns:
         least_ns, why = most_ns, f"the longest that there is time for; {why} would take {time(least_ns)}"
-    short = weave.given_slice_ns is None and least_ns < weave.usual_slice_ns
+    short = interleave.given_slice_ns is None and least_ns < interleave.usual_slice_ns
     step_ns = _SHORT_STEP_NS if short else _STEP_NS
-    rounded_ns = math.ceil(least_ns / step_ns) * step_ns if weave.given_slice_ns is None else round(least_ns)
-    settle_ns = max(min(weave.settle_ns, _QUICK_SETTLE_NS) if short else weave.settle_ns, drains_ns)
-    return Lengths(slice_ns=rounded_ns, settle_ns=min(settle_ns, rounded_ns // 4), why=why)
+    rounded_ns = (
+        math.ceil(least_ns / step_ns) * step_ns if interleave.given_slice_ns is None else round(least_ns)
+    )
+    washout_ns = max(
+        min(interleave.washout_ns, _QUICK_WASHOUT_NS) if short else interleave.washout_ns, drains_ns
+    )
+    return Lengths(slice_ns=rounded_ns, washout_ns=min(washout_ns, rounded_ns // 4), why=why)
 
 
-def _shortest(weave: Weave, slices: Mapping[str, Sequence[Slice]], drains_ns: int) -> tuple[float, str]:
-    """The shortest slice before it is known what it has to hold, and why; `drains_ns` is the settle time that
+def _shortest(
+    interleave: Interleaving, slices: Mapping[str, Sequence[Slice]], drains_ns: int
+) -> tuple[float, str]:
+    """The shortest slice before it is known what it has to hold, and why; `drains_ns` is the washout that
     servers need."""
-    if weave.given_slice_ns is not None:
-        return weave.given_slice_ns, "as asked for"
-    if not weave.alike:
-        return weave.least_slice_ns, "unlike servers"
-    moves, usual_ns = _moves(slices), weave.usual_slice_ns
-    settled_ns = _SETTLES * max(_QUICK_SETTLE_NS, drains_ns)
-    short_ns = max(weave.least_slice_ns, settled_ns, usual_ns * STILL / max(moves, STILL))
+    if interleave.given_slice_ns is not None:
+        return interleave.given_slice_ns, "as asked for"
+    if not interleave.alike:
+        return interleave.least_slice_ns, "unlike servers"
+    moves, usual_ns = _moves(slices), interleave.usual_slice_ns
+    settled_ns = _SETTLES * max(_QUICK_WASHOUT_NS, drains_ns)
+    short_ns = max(interleave.least_slice_ns, settled_ns, usual_ns * STILL / max(moves, STILL))
     if short_ns >= usual_ns:
         return usual_ns, "builds of one program"
     return (
@@ -186,61 +194,61 @@ def warming_ns(lengths: Lengths | None) -> int:
 
 
 def lengths_now(
-    weave: Weave, sittings: Sequence[Sitting], names: Mapping[str, str] = NAMELESS
+    interleave: Interleaving, blocks: Sequence[Block], names: Mapping[str, str] = NAMELESS
 ) -> Lengths | None:
-    """Those of the sitting after these: the same, with twice the settle time where the last one shows that it
+    """Those of the block after these: the same, with twice the washout where the last one shows that it
     was too short; with that of the first where twice as much changed nothing. None where there was none."""
-    measured = [one for one in sittings if any(trial.measurement for trial in one.trials)]
+    measured = [one for one in blocks if any(trial.measurement for trial in one.trials)]
     if not measured:
         return None
     last, lengths = measured[-1], measured[-1].lengths
-    least_ns, longest_ns = measured[0].lengths.settle_ns, max(one.lengths.settle_ns for one in measured)
+    least_ns, longest_ns = measured[0].lengths.washout_ns, max(one.lengths.washout_ns for one in measured)
     found = _slow_to_begin(last)
-    if found is None or lengths.settle_ns < longest_ns:
+    if found is None or lengths.washout_ns < longest_ns:
         return lengths  # enough, or what was tried to no avail
     case, excess = found
     whose, by = f"the first fifth of {names.get(case, case)}'s slices", share(abs(excess))
     before = _excess(_settled_half_as_long(measured, lengths), case)
     if before is not None and abs(excess) > _HELPS * abs(before):
-        return _settling(lengths, least_ns, f"{time(lengths.settle_ns)} left {whose} {by} apart")
-    if 2 * lengths.settle_ns > min(MOST_DOUBLED * least_ns, lengths.slice_ns // 4):
+        return _settling(lengths, least_ns, f"{time(lengths.washout_ns)} left {whose} {by} apart")
+    if 2 * lengths.washout_ns > min(MOST_DOUBLED * least_ns, lengths.slice_ns // 4):
         return lengths
-    return _settling(lengths, 2 * lengths.settle_ns, f"{whose} differed by {by}")
+    return _settling(lengths, 2 * lengths.washout_ns, f"{whose} differed by {by}")
 
 
-def _settling(lengths: Lengths, settle_ns: int, because: str) -> Lengths:
-    why = f"{lengths.why.partition('; settle time')[0]}; settle time {time(settle_ns)}, as {because}"
-    return Lengths(slice_ns=lengths.slice_ns, settle_ns=settle_ns, why=why)
+def _settling(lengths: Lengths, washout_ns: int, because: str) -> Lengths:
+    why = f"{lengths.why.partition('; washout')[0]}; washout {time(washout_ns)}, as {because}"
+    return Lengths(slice_ns=lengths.slice_ns, washout_ns=washout_ns, why=why)
 
 
-def _settled_half_as_long(measured: Sequence[Sitting], lengths: Lengths) -> Sitting | None:
-    """The last sitting before the settle time was doubled to what it is now."""
-    return next((one for one in reversed(measured) if 2 * one.lengths.settle_ns == lengths.settle_ns), None)
+def _settled_half_as_long(measured: Sequence[Block], lengths: Lengths) -> Block | None:
+    """The last block before the washout was doubled to what it is now."""
+    return next((one for one in reversed(measured) if 2 * one.lengths.washout_ns == lengths.washout_ns), None)
 
 
-def _excess(sitting: Sitting | None, case: str) -> float | None:
+def _excess(block: Block | None, case: str) -> float | None:
     """By how much the slices of a case began unlike they went on."""
-    lanes = [trial.lane for trial in sitting.trials if trial.case == case] if sitting else []
-    seen = early_excess(lanes[0].slices) if lanes and lanes[0] else None
+    arms = [trial.arm for trial in block.trials if trial.case == case] if block else []
+    seen = early_excess(arms[0].slices) if arms and arms[0] else None
     return seen.mean if seen else None
 
 
-def _slow_to_begin(sitting: Sitting) -> tuple[str, float] | None:
+def _slow_to_begin(block: Block) -> tuple[str, float] | None:
     """Whose slices begin unlike they go on by more than a hundredth, most of all."""
     found = []
-    for trial in sitting.trials:
-        excess = early_excess(trial.lane.slices) if trial.lane and trial.measurement else None
+    for trial in block.trials:
+        excess = early_excess(trial.arm.slices) if trial.arm and trial.measurement else None
         if excess is None:
             continue
-        errors = beyond_chance(STANDARD_ERRORS, excess.slices - 1, len(sitting.trials))
+        errors = beyond_chance(STANDARD_ERRORS, excess.slices - 1, len(block.trials))
         if abs(excess.mean) > max(EARLY_DIFFERS, errors * excess.error):
             found.append((trial.case, excess.mean))
     return max(found, key=lambda one: abs(one[1]), default=None)
 
 
 def cycles_of(measure_ns: int, lengths: Lengths) -> int:
-    """How many cycles a sitting has in which each server is measured for so long or longer: an even number,
-    as every second one is the one before it backwards."""
+    """How many cycles an interleaved block has in which each server is measured for so long or longer: an
+    even number, as every second one is the one before it backwards."""
     wanted = max(FEWEST_CYCLES, math.ceil(measure_ns / lengths.slice_ns))
     return wanted + wanted % 2
 
@@ -296,11 +304,11 @@ def piloted(
         if resolved > _TOO_RESTLESS:
             told = f"a pilot at {time(longer_ns)} told none apart by more than {share(math.expm1(resolved))}"
         why = f"{lengths.why}; {told}"
-        return Piloted(Lengths(slice_ns=lengths.slice_ns, settle_ns=lengths.settle_ns, why=why), pilot)
+        return Piloted(Lengths(slice_ns=lengths.slice_ns, washout_ns=lengths.washout_ns, why=why), pilot)
     a, b = (names.get(case, case) for case in pair)
     said = f"a pilot at {time(lengths.slice_ns)} told another ratio of {a} and {b}"
     why = f"{said}, {share(pilot.apart)} apart"
-    return Piloted(Lengths(slice_ns=longer_ns, settle_ns=lengths.settle_ns, why=why), pilot)
+    return Piloted(Lengths(slice_ns=longer_ns, washout_ns=lengths.washout_ns, why=why), pilot)
 
 
 def _of_length(slices: Sequence[Slice], length_ns: int) -> dict[int, float]:

@@ -81,7 +81,7 @@ def _warmed(due: Due, plan: LoadPlan, run: Run, closed: str) -> Due:
     whole = run.header.design.warm_ups[closed]
     warming = Warming(bounded(run.header.design.plans[closed], whole), whole) if whole.max_ns else None
     own = WarmUp(min_ns=whole.min_ns, max_ns=whole.min_ns)
-    follows = closed if run.header.design.weave is not None else ""
+    follows = closed if run.header.design.interleave is not None else ""
     return replace(due, plan=bounded(plan, own), warm_up=own, warming=warming, follows=follows)
 
 

@@ -28,21 +28,21 @@ def left_of_block(run: Run) -> tuple[Due, ...]:
     """What is left of the block that has begun, or else of the next one, in order.
 
     Loads that follow from others' are settled for the first of them alone: the others are not due yet. What
-    follows from the sitting before comes first, while its servers stand.
+    follows from the block before comes first, while its servers stand.
     """
     left = to_come(run)
     cases = {case.id: case for case in run.header.cases}
     of_block = [slot for slot in left if slot.block == left[0].block]
     now = (
         _following(run, of_block)[:1]
-        or [slot for slot in of_block if not cases[slot.case].later]
+        or [slot for slot in of_block if not cases[slot.case].dependent]
         or of_block[:1]
     )
     return tuple(_due(run, slot) for slot in now)
 
 
 def to_stand(run: Run) -> frozenset[str]:
-    """The cases of the latest sitting whose servers loads that are left of its block follow from: they are
+    """The cases of the latest block whose servers loads that are left of its block follow from: they are
     wanted standing."""
     cases = {case.id: case for case in run.header.cases}
     left = _following(run, to_come(run))
@@ -50,18 +50,18 @@ def to_stand(run: Run) -> frozenset[str]:
 
 
 def _following(run: Run, slots: Sequence[Slot]) -> list[Slot]:
-    """The slots of the latest sitting's block whose loads follow from closed loops that were lanes of it, and
-    from none that is still to come."""
-    if not run.sittings:
+    """The slots of the latest interleaved block whose loads follow from closed loops that were arms of it,
+    and from none that is still to come."""
+    if not run.blocks:
         return []
-    latest = run.sittings[-1]
-    lanes = {trial.case for trial in latest.trials}
+    latest = run.blocks[-1]
+    arms = {trial.case for trial in latest.trials}
     tried = {trial.case for trial in run.trials if trial.block <= latest.block}
     cases = {case.id: case for case in run.header.cases}
 
     def follows(case: Case) -> bool:
         needed = case.rate.cases if case.rate else ()
-        return closed_loop_of(case, run.header.cases) in lanes and tried.issuperset(needed)
+        return closed_loop_of(case, run.header.cases) in arms and tried.issuperset(needed)
 
     return [slot for slot in slots if slot.block == latest.block and follows(cases[slot.case])]
 
@@ -80,7 +80,7 @@ def slots_of(header: Header, blocks: int | None = None) -> tuple[Slot, ...]:
     blocks = blocks or header.blocks
     assert blocks is not None  # a study has a number of blocks
     only = {case.id: case.blocks for case in header.cases if case.blocks}
-    later = {case.id: case.trials_a_block for case in header.cases if case.later}
+    later = {case.id: case.trials_a_block for case in header.cases if case.dependent}
     return order([case.id for case in header.cases], blocks, header.design.seed, only, later)
 
 

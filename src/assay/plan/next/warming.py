@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from assay.model.design import WarmUp
 from assay.model.run import Run
-from assay.model.trial import Lane, Trial, WarmUpSeen
+from assay.model.trial import Arm, Trial, WarmUpSeen
 from assay.stats import rate_per_s
 
 LEAST_NS = 300_000_000
@@ -51,11 +51,11 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
     for trial in run.trials:
         if (cases[trial.case].workload, cases[trial.case].load) == load and trial.warm_up is not None:
             by_server.setdefault(cases[trial.case].server, []).append(trial)
-    follows = cases[case].later
-    shown = {of: _Shown(trials, whole, follows=follows) for of, trials in by_server.items()}
-    own = shown.get(server, _Shown((), whole, follows=follows))
-    weave = run.header.design.weave
-    alike = shown.values() if weave is not None and weave.alike else (own,)
+    follows = cases[case].dependent
+    shown = {of: _WarmUps(trials, whole, follows=follows) for of, trials in by_server.items()}
+    own = shown.get(server, _WarmUps((), whole, follows=follows))
+    interleave = run.header.design.interleave
+    alike = shown.values() if interleave is not None and interleave.alike else (own,)
     counted = [needed_ns for each in alike for needed_ns in each.counted]
     long_enough = [needed_ns for needed_ns in counted if not own.too_short(needed_ns)]
     if (len(own.counted) < watched or not long_enough) and own.watched < _AGAIN * watched:
@@ -71,26 +71,26 @@ def _needed_ns(trial: Trial, seen: WarmUpSeen, whole: WarmUp) -> int:
     if seen.rising:
         return whole.max_ns
     changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
-    reached_ns = _near_best_ns(trial.lane, trial.plan.threads) if trial.lane else None
+    reached_ns = _near_best_ns(trial.arm, trial.plan.threads) if trial.arm else None
     warm_ns = changed_ns if reached_ns is None else min(changed_ns, reached_ns)
     return min(max(whole.min_ns, round(_MARGIN * warm_ns)), whole.max_ns)
 
 
-def _near_best_ns(lane: Lane, threads: int) -> int | None:
+def _near_best_ns(arm: Arm, threads: int) -> int | None:
     """After how long, in its own slices, the server first served nearly as many as it ever did in one; None
     where it served nothing. Other programs only take from a server, so at that moment it was warm, and what
     changed later was the machine. While others had the core of the client (so many `threads` of it), nothing
     was asked of the server, and it did not get warmer."""
-    rates = [one.completed / one.length_ns if one.length_ns else 0.0 for one in lane.slices]
+    rates = [one.completed / one.length_ns if one.length_ns else 0.0 for one in arm.slices]
     best, own_ns = max(rates, default=0.0), 0
-    for one, rate in zip(lane.slices, rates, strict=True):
+    for one, rate in zip(arm.slices, rates, strict=True):
         own_ns += max(0, one.length_ns - (one.client_delayed_ns or 0) // threads)
         if rate > 0 and rate >= _NEAR_BEST * best:
             return own_ns
     return None
 
 
-class _Shown:
+class _WarmUps:
     """What the trials of a server under a load show: how many were `watched`, and for how long those that
     count say that it has to be warmed up. A load that follows from others (`follows`) is offered at a rate,
     so that what comes back tells nothing of how warm a server is: all of them count."""

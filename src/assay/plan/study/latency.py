@@ -39,8 +39,8 @@ def latency_cases(
         rates = {
             f"{share:.0%}": OfCapacity(cases=(closed.case.id,), load=load, share=share) for share in SHARES
         }
-        rivals = _rivals(closed, cases)
-        rates["common"] = OfCapacity(cases=rivals, load=load, share=COMMON_SHARE, common=True)
+        candidates = _candidates(closed, cases)
+        rates["common"] = OfCapacity(cases=candidates, load=load, share=COMMON_SHARE, common=True)
         for name, rate in rates.items():
             case = msgspec.structs.replace(
                 closed.case,
@@ -53,7 +53,7 @@ def latency_cases(
             yield replace(closed, case=case, plan=at_rate(closed.plan, 1.0))
 
 
-def _rivals(closed: ResolvedCase, cases: Sequence[ResolvedCase]) -> tuple[str, ...]:
+def _candidates(closed: ResolvedCase, cases: Sequence[ResolvedCase]) -> tuple[str, ...]:
     """The closed loops of all candidates under the same workload and load."""
     same = [
         other for other in cases if other.case.role == "candidate" and other.case.load == closed.case.load

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.core import toml
 from assay.core.errors import InputError, Unknown
 from assay.core.settings import Settings
-from assay.core.toml import Document, KeyPath, nearest
+from assay.core.toml import KeyPath, TomlDocument, nearest
 from assay.model.design import RuleSetting
 from assay.plan.study.schema import LoadSetting, StudyFile
 from assay.servers.contract import Contract, read_contract
@@ -20,7 +20,7 @@ from assay.servers.manifest import Server, find_server
 class Study:
     """A study file with its servers and their contracts."""
 
-    document: Document[StudyFile]
+    document: TomlDocument[StudyFile]
     servers: dict[str, Server]
     contracts: dict[str, Contract]
 

@@ -21,22 +21,22 @@ from assay.plan.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.plan.study.capacity import CAPACITY, capacity_cases
 from assay.plan.study.control import control_for
 from assay.plan.study.emulation import check_distance
-from assay.plan.study.interleaving import weave_of
+from assay.plan.study.interleaving import interleave_of
 from assay.plan.study.latency import latency_cases
 from assay.plan.study.load import Study, expand
 from assay.plan.study.notes import control_note, quick_note
 from assay.plan.study.schema import (
-    Entry,
     LoadSetting,
     Profile,
     ProfileName,
     ServiceSetting,
     StudyComparison,
+    StudyEntry,
     Workload,
 )
 from assay.servers.contract import Contract, Route, Spoken
 from assay.servers.cores import CoreSplit, split_cores
-from assay.servers.manifest import Places, ServerSpec
+from assay.servers.manifest import Placeholders, ServerSpec
 from assay.servers.services.manifest import ServiceSpec
 
 _S = 1_000_000_000
@@ -68,7 +68,7 @@ def resolve(
     cases = tuple(matrix.cases())
     if not cases:
         raise InputError(f"{study.path}: profile {choices.profile!r} has no case", "name a server for it")
-    cases = (*cases, *_later(cases, profile, choices, blocks))
+    cases = (*cases, *_dependent_loads(cases, profile, choices, blocks))
     again = control_for(cases, blocks, profile.control_blocks) if choices.control else None
     cases = (*cases, again) if again else cases
     return ResolvedRun(
@@ -81,7 +81,7 @@ def resolve(
     )
 
 
-def _later(
+def _dependent_loads(
     cases: Sequence[ResolvedCase], profile: Profile, choices: Choices, blocks: int
 ) -> Iterator[ResolvedCase]:
     """The open loops and searches that follow the closed loops of their block."""
@@ -134,7 +134,7 @@ class _Matrix:
         """The names of the profile's loads."""
         return [name for load in self.profile.loads for name, *_ in expand(load)]
 
-    def _of_workload(self, entry: Entry, workload: Workload) -> Iterator[ResolvedCase]:
+    def _of_workload(self, entry: StudyEntry, workload: Workload) -> Iterator[ResolvedCase]:
         if workload.servers and entry.id not in workload.servers:
             return
         server = self.study.servers[entry.server]
@@ -152,7 +152,7 @@ class _Matrix:
 
     def _case(
         self,
-        entry: Entry,
+        entry: StudyEntry,
         workload: Workload,
         contract: Contract,
         routes: tuple[Route, ...],
@@ -166,7 +166,7 @@ class _Matrix:
         spec = server.variant(variant).overlaid(entry.env, entry.args, entry.facts, tuple(contract.services))
         check_distance(self.study, load_name, load.distance, spec)
         here = server.folder
-        places = Places(
+        places = Placeholders(
             out=here, source=here, root=here, contract=here, cores=self.split.server_cores
         )  # facts know of cores only
         warm_up = self._warm_up(load, spec)
@@ -261,7 +261,7 @@ class _Matrix:
         return StopAfter(ns=int(measure_s * _S))
 
 
-def _guess_per_s(entry: Entry, load: str) -> float:
+def _guess_per_s(entry: StudyEntry, load: str) -> float:
     """The published throughput at that load, or any of the entry's, or a round figure."""
     known = [
         (figure.load, figure.throughput_per_s)
@@ -368,5 +368,5 @@ def _design(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], blocks
         plans={case.case.id: case.plan for case in cases},
         warm_ups={case.case.id: case.warm_up for case in cases},
         titles={case.case.id: case.server.title for case in cases},
-        weave=weave_of(matrix.profile, matrix.choices),
+        interleave=interleave_of(matrix.profile, matrix.choices),
     )

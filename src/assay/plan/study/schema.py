@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from assay.model.claim import Metric
-from assay.model.design import Figures, Publication, RuleSetting
+from assay.model.design import Publication, PublishedFigures, RuleSetting
 from assay.model.plan import Http, Value
 from assay.model.trial import Distance
 from assay.servers.manifest import Fact
@@ -25,7 +25,7 @@ _ROUND_TRIPS = 4
 """TCP, TLS and a request take so many; a lost packet takes more."""
 
 
-class Entry(Value, frozen=True, kw_only=True):
+class StudyEntry(Value, frozen=True, kw_only=True):
     """A server of the study.
 
     It runs in the manifest variant of the profile's name unless `variant` names another for it.
@@ -41,7 +41,7 @@ class Entry(Value, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     facts: dict[str, Fact] = {}
     profiles: tuple[ProfileName, ...] = ("fair", "published")
-    figures: tuple[Figures, ...] = ()
+    figures: tuple[PublishedFigures, ...] = ()
 
     @property
     def id(self) -> str:
@@ -194,8 +194,8 @@ class Profile(Value, frozen=True, kw_only=True):
     control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
     `capacity_trials`: how many trials of a search each block has at most, each of `capacity_s` or longer.
     `rules`: thresholds that hold in this profile, before those of the study: what it varies on purpose, say.
-    In the fair profile servers are alive at once and take turns, unless not `woven`; `slice_ms` is the length
-    of a turn, in place of the one that a pilot finds.
+    In the fair profile servers are alive at once and take turns, unless not `interleaved`; `slice_ms` is the
+    length of a turn, in place of the one that a pilot finds.
     """
 
     blocks: int = 10
@@ -209,7 +209,7 @@ class Profile(Value, frozen=True, kw_only=True):
     capacity_s: float = 3.0
     rules: dict[str, RuleSetting] = {}
     quick: Quick = Quick()
-    woven: bool = True
+    interleaved: bool = True
     slice_ms: float | None = None
 
     def __post_init__(self) -> None:
@@ -279,7 +279,7 @@ class StudyFile(Value, frozen=True, kw_only=True):
     question: str
     analysis: str = ""
     publication: Publication = Publication()
-    servers: tuple[Entry, ...]
+    servers: tuple[StudyEntry, ...]
     workloads: tuple[Workload, ...]
     profiles: dict[ProfileName, Profile]
     claims: tuple[StudyClaim, ...] = ()

@@ -1,4 +1,4 @@
-"""From the words of a command line to rivals: commands to start, or URLs that answer already."""
+"""From the words of a command line to candidates: commands to start, or URLs that answer already."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from assay.core.credentials import hidden_value
 from assay.core.errors import InputError
 from assay.core.units import counted
-from assay.model.design import Rival, filled
+from assay.model.design import Candidate, filled
 
 _SCAN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _MOST_IN_RANGE = 64
 _LONGEST_NAME = 60
 _SAID_OF_THE_PORT = re.compile(r"\S*=(\{port\}|\$PORT)|(-\S+\s+)?\S*(\{port\}|\$PORT)\S*")
-"""It is filled in anew for each start, so it sets no rival apart."""
+"""It is filled in anew for each start, so it sets no candidate apart."""
 _OURS = frozenset({"port", "host", "cores"})
 """Placeholders that are filled in when a server is started."""
 
@@ -52,8 +52,8 @@ def parse_scan(word: str) -> Scan:
     )
 
 
-def rivals_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan]) -> tuple[Rival, ...]:
-    """Each word as one rival, or as one for each combination of the scans that it names.
+def candidates_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan]) -> tuple[Candidate, ...]:
+    """Each word as one candidate, or as one for each combination of the scans that it names.
 
     Raises InputError for a scan that no command uses, an empty command, and more names than commands.
     """
@@ -68,11 +68,11 @@ def rivals_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan])
                 f"--scan {scan.name}: no command has {{{scan.name}}}", "write it where the value goes"
             )
     named = itertools.zip_longest(words, names or _short_names(words))
-    found = [rival for word, name in named for rival in _expanded(word, name or "", scans)]
+    found = [candidate for word, name in named for candidate in _expanded(word, name or "", scans)]
     return tuple(_told_apart(found))
 
 
-def _expanded(word: str, name: str, scans: Sequence[Scan]) -> Iterator[Rival]:
+def _expanded(word: str, name: str, scans: Sequence[Scan]) -> Iterator[Candidate]:
     text = " ".join(word.split())
     if not text:
         raise InputError("a command is empty", "write the command that starts the server in quotes")
@@ -83,9 +83,9 @@ def _expanded(word: str, name: str, scans: Sequence[Scan]) -> Iterator[Rival]:
         told = ", ".join(f"{key}={value}" for key, value in chosen.items())
         called = f"{name} ({told})" if name and told else name or words
         if words.startswith(("http://", "https://")):
-            yield Rival(name=called, url=words, values=chosen)
+            yield Candidate(name=called, url=words, values=chosen)
         else:
-            yield Rival(name=called, command=filled(word, chosen), values=chosen)
+            yield Candidate(name=called, command=filled(word, chosen), values=chosen)
 
 
 def _short_names(words: Sequence[str]) -> Sequence[str]:
@@ -107,7 +107,7 @@ def _short_names(words: Sequence[str]) -> Sequence[str]:
     return ()
 
 
-def one_program(rivals: Sequence[Rival]) -> bool:
+def one_program(candidates: Sequence[Candidate]) -> bool:
     """Whether their commands are of one program: the same words but for folders, flags and what is set.
 
     Two URLs are not: what stands there is not known.
@@ -115,12 +115,12 @@ def one_program(rivals: Sequence[Rival]) -> bool:
     spoken = {
         tuple(
             _base(word)
-            for word in rival.command.split()
+            for word in candidate.command.split()
             if not word.startswith("-") and "=" not in word and not word.isdigit()
         )
-        for rival in rivals
+        for candidate in candidates
     }
-    return len(spoken) == 1 and all(rival.command for rival in rivals)
+    return len(spoken) == 1 and all(candidate.command for candidate in candidates)
 
 
 def _base(part: str) -> str:
@@ -128,11 +128,11 @@ def _base(part: str) -> str:
     return part.rstrip("/").rpartition("/")[2] if re.fullmatch(r"[\w./-]+", part) else part.rstrip("/")
 
 
-def _told_apart(found: Sequence[Rival]) -> Iterator[Rival]:
+def _told_apart(found: Sequence[Candidate]) -> Iterator[Candidate]:
     """A name that several bear gets a number: two builds may well be started by one command line."""
     seen: Counter[str] = Counter()
-    for rival in found:
-        seen[rival.name] += 1
-        number = seen[rival.name]
-        name = rival.name if number == 1 else f"{rival.name} ({number})"
-        yield Rival(name=name, command=rival.command, url=rival.url, values=rival.values)
+    for candidate in found:
+        seen[candidate.name] += 1
+        number = seen[candidate.name]
+        name = candidate.name if number == 1 else f"{candidate.name} ({number})"
+        yield Candidate(name=name, command=candidate.command, url=candidate.url, values=candidate.values)

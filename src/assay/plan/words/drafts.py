@@ -1,4 +1,5 @@
-"""Designs from the words of a command line: what a contest and a search ask, before anything is started."""
+"""Designs from the words of a command line: what a comparison and a search ask, before anything is
+started."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.core.errors import InputError
-from assay.model.block import ALIKE_NS, LONGEST_NS, SHORTEST_NS, UNLIKE_NS, Lengths, Weave
+from assay.model.block import ALIKE_NS, LONGEST_NS, SHORTEST_NS, UNLIKE_NS, Interleaving, Lengths
 from assay.model.design import (
     Bounds,
+    Candidate,
     Commands,
-    ContestDesign,
-    Rival,
+    ComparisonDesign,
     RuleSetting,
     SearchDesign,
     Terms,
@@ -31,45 +32,45 @@ _OVERRUN = 1.05
 _MEASURE_NS = 2_000_000_000
 _ALIKE_MEASURE_NS = 600_000_000
 _LEAST_ALIKE_NS = FEWEST_CYCLES * ALIKE_NS
-_SITTINGS = 8
+_BLOCKS = 8
 """Of builds of one program, where the budget has room for them: on the way the interval of eight is less than
 half as wide as that of five and that of four infinite, and at the last look half as wide as that of four."""
 _WATCHED_NS = 10 * WARMING_NS
-"""A warm-up of fewer slices shows no level: so long a first one is worth more than another sitting."""
+"""A warm-up of fewer slices shows no level: so long a first one is worth more than another block."""
 _S5 = "the interval that is used holds from four blocks on"
 _S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
 
 
-def contest(
-    rivals: Sequence[Rival],
+def comparison(
+    candidates: Sequence[Candidate],
     terms: Terms,
     plan: LoadPlan,
     warm_up: WarmUp,
     *,
     measure_ns: int,
     budget_ns: int,
-    sought: float,
+    margin: float,
     seed: int,
     control: bool,
     unlike_allowed: bool,
     slower_allowed: float | None,
     commands: Commands,
     unsure_fails: bool = False,
-    weave: Weave | None = None,
-) -> ContestDesign:
-    """Which of these serves more? InputError where a rival's URL cannot be."""
-    design = ContestDesign(
-        title=" against ".join(rival.name for rival in rivals),
-        question=_question(rivals, slower_allowed),
+    interleave: Interleaving | None = None,
+) -> ComparisonDesign:
+    """Which of these serves more? InputError where a candidate's URL cannot be."""
+    design = ComparisonDesign(
+        title=" against ".join(candidate.name for candidate in candidates),
+        question=_question(candidates, slower_allowed),
         seed=seed,
-        rivals=tuple(rivals),
+        candidates=tuple(candidates),
         terms=terms,
         commands=commands,
         measure_ns=measure_ns,
         budget_ns=budget_ns,
-        sought=sought,
+        margin=margin,
         control=control,
-        weave=weave,
+        interleave=interleave,
         unlike_allowed=unlike_allowed,
         slower_allowed=slower_allowed,
         unsure_fails=unsure_fails,
@@ -81,10 +82,10 @@ def contest(
     return drafted(design, plan, warm_up)
 
 
-def _question(rivals: Sequence[Rival], slower_allowed: float | None) -> str:
+def _question(candidates: Sequence[Candidate], slower_allowed: float | None) -> str:
     if slower_allowed is None:
         return "Which of these serves more requests under this load?"
-    base, head = rivals
+    base, head = candidates
     return f"Is {head.name} slower than {base.name} by more than {slower_allowed * 100:g} % under this load?"
 
 
@@ -94,16 +95,16 @@ def affordable(
     measure_ns: int,
     warm_up: WarmUp,
     pilot_ns: int = 0,
-    weave: Weave | None = None,
+    interleave: Interleaving | None = None,
 ) -> tuple[int, WarmUp]:
-    """A budget, and a warm-up, with which a contest of so many entries gets to the blocks that can settle
+    """A budget, and a warm-up, with which a comparison of so many entries gets to the blocks that can settle
     anything, however long its servers take to warm up, and after a pilot.
 
     Without a budget it is as large as that may need; a given one shortens the longest warm-up to what it
-    leaves room for, between builds of one program after eight sittings that need no more than the least, or
+    leaves room for, between builds of one program after eight blocks that need no more than the least, or
     as many as there is room for. InputError where it leaves no room for the fewest blocks.
     """
-    measure_ns = _charged_ns(weave, measure_ns)
+    measure_ns = _charged_ns(interleave, measure_ns)
     trials = FEWEST_BLOCKS * entries
     if budget_ns is None:
         most_ns = round((pilot_ns + trials * (measure_ns + warm_up.max_ns)) * _OVERRUN)
@@ -114,70 +115,76 @@ def affordable(
             f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
             f"{trials} trials and at least {_seconds(least_ns)} of load",
             "give it more, or shorter trials (--duration"
-            + (", --slice)" if weave and weave.given_slice_ns else ")"),
+            + (", --slice)" if interleave and interleave.given_slice_ns else ")"),
         )
     room_ns = (budget_ns / _OVERRUN - pilot_ns) / entries
     longest_ns = round(room_ns / FEWEST_BLOCKS) - measure_ns
-    if weave is not None and weave.alike:
-        firsts = (_first_ns(room_ns, n, measure_ns, warm_up) for n in range(_SITTINGS, FEWEST_BLOCKS, -1))
+    if interleave is not None and interleave.alike:
+        firsts = (_first_ns(room_ns, n, measure_ns, warm_up) for n in range(_BLOCKS, FEWEST_BLOCKS, -1))
         least_ns = min(longest_ns, _WATCHED_NS)
         longest_ns = min(longest_ns, next((one for one in firsts if one >= least_ns), longest_ns))
     longest_ns = max(warm_up.min_ns, min(warm_up.max_ns, longest_ns))
     return budget_ns, WarmUp(min_ns=warm_up.min_ns, max_ns=longest_ns)
 
 
-def _first_ns(room_ns: float, sittings: int, measure_ns: int, warm_up: WarmUp) -> int:
-    """What is left for a rival's first warm-up where there are to be so many sittings, and the others need
+def _first_ns(room_ns: float, blocks: int, measure_ns: int, warm_up: WarmUp) -> int:
+    """What is left for a candidate's first warm-up where there are to be so many blocks, and the others need
     no more than the least, and a slice in which all learn that they measure."""
-    return round(room_ns - sittings * measure_ns - (sittings - 1) * (warm_up.min_ns + WARMING_NS))
+    return round(room_ns - blocks * measure_ns - (blocks - 1) * (warm_up.min_ns + WARMING_NS))
 
 
 def _seconds(ns: float) -> str:
     return f"{ns / 1e9:,.0f} s" if ns >= 1e12 else f"{ns / 1e9:.3g} s"
 
 
-def _charged_ns(weave: Weave | None, measure_ns: int) -> int:
-    """For how long a rival is measured in a block: in whole slices, where their length is given."""
-    if weave is None or weave.given_slice_ns is None:
+def _charged_ns(interleave: Interleaving | None, measure_ns: int) -> int:
+    """For how long a candidate is measured in a block: in whole slices, where their length is given."""
+    if interleave is None or interleave.given_slice_ns is None:
         return measure_ns
-    slice_ns = weave.given_slice_ns
-    return slice_ns * cycles_of(measure_ns, Lengths(slice_ns=slice_ns, settle_ns=0))
+    slice_ns = interleave.given_slice_ns
+    return slice_ns * cycles_of(measure_ns, Lengths(slice_ns=slice_ns, washout_ns=0))
 
 
-def weave_of(rivals: Sequence[Rival], slice_ns: int | None, slower_allowed: float | None) -> Weave:
+def interleave_of(
+    candidates: Sequence[Candidate], slice_ns: int | None, slower_allowed: float | None
+) -> Interleaving:
     """That they take turns: in slices of `slice_ns`, or of a length that is found. A gate compares two builds
     of one program, whatever they are called."""
-    alike = slower_allowed is not None or one_program(rivals)
-    return Weave(
+    alike = slower_allowed is not None or one_program(candidates)
+    return Interleaving(
         least_slice_ns=SHORTEST_NS if alike else UNLIKE_NS,
         given_slice_ns=slice_ns,
         alike=alike,
     )
 
 
-def within(weave: Weave | None, budget_ns: int, entries: int) -> Weave | None:
+def within(interleave: Interleaving | None, budget_ns: int, entries: int) -> Interleaving | None:
     """The same with slices no longer than a budget has room for: four cycles of so many entries in each of
-    the fewest sittings that settle anything, and as much again for all else."""
-    if weave is None:
+    the fewest blocks that settle anything, and as much again for all else."""
+    if interleave is None:
         return None
     most_ns = budget_ns // (2 * FEWEST_BLOCKS * FEWEST_CYCLES * entries)
-    return msgspec.structs.replace(weave, most_slice_ns=max(weave.usual_slice_ns, min(most_ns, LONGEST_NS)))
+    return msgspec.structs.replace(
+        interleave, most_slice_ns=max(interleave.usual_slice_ns, min(most_ns, LONGEST_NS))
+    )
 
 
-def usual_measure_ns(weave: Weave | None, budget_ns: int | None, entries: int, warm_up: WarmUp) -> int:
-    """For how long a rival is measured in a block, unless it is said. Six slices of builds of one program
-    tell more than a trial in three times that time, and more sittings tell more than longer ones: four
-    slices, where a budget has no room for eight sittings of six."""
-    if weave is None or not weave.alike:
+def usual_measure_ns(
+    interleave: Interleaving | None, budget_ns: int | None, entries: int, warm_up: WarmUp
+) -> int:
+    """For how long a candidate is measured in a block, unless it is said. Six slices of builds of one program
+    tell more than a trial in three times that time, and more blocks tell more than longer ones: four
+    slices, where a budget has no room for eight blocks of six."""
+    if interleave is None or not interleave.alike:
         return _MEASURE_NS
     if budget_ns is None:
         return _ALIKE_MEASURE_NS
-    first_ns = _first_ns(budget_ns / _OVERRUN / entries, _SITTINGS, _ALIKE_MEASURE_NS, warm_up)
+    first_ns = _first_ns(budget_ns / _OVERRUN / entries, _BLOCKS, _ALIKE_MEASURE_NS, warm_up)
     return _ALIKE_MEASURE_NS if first_ns >= min(_WATCHED_NS, warm_up.max_ns) else _LEAST_ALIKE_NS
 
 
 def search(
-    rival: Rival,
+    candidate: Candidate,
     terms: Terms,
     plan: LoadPlan,
     warm_up: WarmUp,
@@ -188,12 +195,12 @@ def search(
     seed: int,
     max_connections: int | None,
 ) -> SearchDesign:
-    """What is the highest rate that holds the objective of `bounds`? InputError as of a contest."""
+    """What is the highest rate that holds the objective of `bounds`? InputError as of a comparison."""
     design = SearchDesign(
-        title=f"Capacity of {rival.name}",
+        title=f"Capacity of {candidate.name}",
         question=f"What is the highest rate at which {bounds.objective} holds?",
         seed=seed,
-        rivals=(rival,),
+        candidates=(candidate,),
         terms=terms,
         measure_ns=measure_ns,
         budget_ns=budget_ns,

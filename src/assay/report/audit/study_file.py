@@ -39,8 +39,8 @@ def study(found: Audit, name: str) -> str:
         f"question = {_text('Which of the published conclusions hold?')}",
         "",
         "[publication]",
-        f"commands = {_list(one.quote for one in found.seen.commands)}",
-        f"machine = {_text(found.seen.facts.machine.quote if found.seen.facts.machine else '')}",
+        f"commands = {_list(one.quote for one in found.evidence.commands)}",
+        f"machine = {_text(found.evidence.facts.machine.quote if found.evidence.facts.machine else '')}",
         f"flaws = {_list(f'{r.code}, line {r.line}: {r.arithmetic}' for r in found.remarks)}",
     ]
     for one, slug in zip(sides, slugs, strict=True):
@@ -94,7 +94,7 @@ def _claims(found: Audit, slugs: dict[str, str], folder: str) -> list[str]:
         better, worse = slugs.get(key_of(one.better)), slugs.get(key_of(one.worse))
         if better is None or worse is None or better == worse:
             continue
-        ratio = f", published_ratio = {one.readings[0].said:.4g}" if one.readings else ""
+        ratio = f", published_ratio = {one.readings[0].claimed:.4g}" if one.readings else ""
         lines += [
             "",
             "[[claims]]",

@@ -17,7 +17,7 @@ from assay.report.charts.hues import competing
 from assay.report.charts.placed import Placed
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import over_time, percentiles
-from assay.report.charts.turns import sittings
+from assay.report.charts.turns import blocks
 from assay.report.model import circumstances as told
 from assay.report.model.rows import Section, sections
 
@@ -26,7 +26,7 @@ def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...
     """Every chart of the run, the one that answers first. `found` are its sections."""
     found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
-    across = (*sittings(run), *courses(run, found), *loads.objectives(run), *loads.across(run, found))
+    across = (*blocks(run), *courses(run, found), *loads.objectives(run), *loads.across(run, found))
     first = answer(run, found)
     if (
         first is None and len(competing(run.header.cases)) == 1

@@ -31,7 +31,7 @@ def answer(run: Run, found: Sequence[Section]) -> Chart | None:
     # What an open loop serves is what was offered: servers compete for nothing there.
     shown = [section for section in compared if all(row.closed_loop for row in section.rows)]
     strips = tuple(
-        _strip(row, section.title, colours[row.name], shared=sum(one.tier == 1 for one in section.rows) > 1)
+        _strip(row, section.title, colours[row.name], shared=sum(one.rank == 1 for one in section.rows) > 1)
         for section in shown
         for row in section.candidates
     )
@@ -49,7 +49,7 @@ def answer(run: Run, found: Sequence[Section]) -> Chart | None:
         note=_meaning(strips),
         draw=lambda width: draw(drawn, axis, width),
         heads=("server", "ratio to the best", "what limits it"),
-        rows=as_rows((strip.name, strip.said, strip.badge) for strip in strips),
+        rows=as_rows((strip.name, strip.label, strip.badge) for strip in strips),
     )
 
 
@@ -135,7 +135,7 @@ def _search(run: Run) -> Chart | None:
         draw=lambda width: _steps(found, capacity, width),
         heads=("trial", "rate", "objective", "seen"),
         rows=as_rows(
-            (str(number), fmt.rate(step.rate_per_s), _word(step.held, step.died), fmt.safe(step.why, 200))
+            (str(number), fmt.rate(step.rate_per_s), _word(step.holds, step.died), fmt.safe(step.why, 200))
             for number, step in enumerate(found.steps, start=1)
         ),
     )
@@ -159,10 +159,10 @@ def _steps(found: SearchAnswer, capacity: Estimate | None, width: float) -> Draw
         parts.append(svg.text(0, y + 4, str(place + 1), "soft small"))
         cls = colour(0)
         at = x(step.rate_per_s)
-        if step.held is None:
+        if step.holds is None:
             parts += (svg.line(at - 5, y - 5 * way, at + 5, y + 5 * way, "thin s-none") for way in (1, -1))
         else:
-            parts.append(svg.mark(0, at, y, f"{'fill' if step.held else 'open'} {cls}", 6))
+            parts.append(svg.mark(0, at, y, f"{'fill' if step.holds else 'open'} {cls}", 6))
         if phone:
             parts.append(
                 svg.text(40, y + 20, svg.cut(step.why, width - 40, 11), "soft small", whole=step.why)

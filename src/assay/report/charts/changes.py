@@ -46,5 +46,5 @@ def changes(found: RunComparison) -> Chart | None:
         note="Mark: the ratio; bar: its 95 % interval. A bar that crosses the line shows no change.",
         draw=lambda width: draw(strips, axis, width),
         heads=("figure", "case", "new / base"),
-        rows=as_rows((strip.name, strip.group, strip.said) for strip in strips),
+        rows=as_rows((strip.name, strip.group, strip.label) for strip in strips),
     )

@@ -1,4 +1,4 @@
-"""How a comparison came to its answer: a ratio after every block or sitting, and how its interval narrows."""
+"""How a comparison came to its answer: a ratio after every block, and how its interval narrows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay import verdict
 from assay.core import format as fmt
-from assay.model.design import ContestDesign
+from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
@@ -15,32 +15,33 @@ from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
 from assay.report.charts.placed import slug
 from assay.report.charts.scale import Scale, logarithmic
-from assay.report.model import woven
+from assay.report.model import interleaved
 from assay.report.model.rows import Section, short_name
 from assay.stats.pairing import LOOKING, course, paired_logs
 from assay.verdict.answer import answer
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import sides as sides_of
-from assay.verdict.seen import CaseSeen, RunSeen
 
 _WIDEST = 8.0
 """Intervals that reach further from 1 than so many times are of too few blocks to draw."""
-_MOST_RIVALS = 3
+_MOST_CANDIDATES = 3
 """Of a study so many are drawn against the best: those next to it, of which the order was longest open."""
 
 
 def courses(run: Run, found: Sequence[Section] = ()) -> Iterator[Chart | None]:
-    """A chart for each rival against the best of a contest; of a woven study, for those next to the best."""
+    """A chart for each candidate against the best of a comparison; of an interleaved study, for those next to
+    the best."""
     seen = verdict.see_run(run)
-    if isinstance(run.header.design, ContestDesign):
+    if isinstance(run.header.design, ComparisonDesign):
         told = answer(run)
         best = seen.find(told.best.id) if told.best else None
         others = [seen.find(one.other.id) for one in told.pairs if not one.void]
         yield from _against(run, seen, best, others)
-    elif run.sittings:
+    elif run.blocks:
         for section in found:
-            rows = [seen.find(row.case.id) for row in section.candidates if row.tier is not None]
+            rows = [seen.find(row.case.id) for row in section.candidates if row.rank is not None]
             if len(rows) > 1:
-                yield from _against(run, seen, rows[0], rows[1 : 1 + _MOST_RIVALS])
+                yield from _against(run, seen, rows[0], rows[1 : 1 + _MOST_CANDIDATES])
 
 
 def _against(
@@ -62,7 +63,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)
-    colours, unit = hues(run.header.cases), woven.unit_of(run, *sides)
+    colours, unit = hues(run.header.cases), interleaved.unit_of(*sides)
     units = "batches" if unit == "batch" else f"{unit}s"
     drawn = (
         Curve(

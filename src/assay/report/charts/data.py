@@ -25,7 +25,7 @@ ALL_STEPS = 12_000
 CURVE = (0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999)
 
 
-class Step(NamedTuple):
+class RateStep(NamedTuple):
     """Throughput in one slice of time: the mean of the trials, their lowest and their highest."""
 
     at_s: float
@@ -39,7 +39,7 @@ def steps_for(trials: int) -> int:
     return min(MOST_STEPS, max(FEWEST_STEPS, ALL_STEPS // max(1, trials)))
 
 
-def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[Step, ...]:
+def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[RateStep, ...]:
     """Throughput over time since the end of the warm-up (negative before), over all trials."""
     measured = [trial.measurement for trial in trials if trial.measurement and trial.measurement.windows]
     if not measured:
@@ -51,7 +51,7 @@ def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[Step,
             sums[index].append(per_s)
     # A slice that only some trials reached would show the others' absence as a change.
     return tuple(
-        Step(index * step_ns / 1e9, sum(values) / len(values), min(values), max(values))
+        RateStep(index * step_ns / 1e9, sum(values) / len(values), min(values), max(values))
         for index, values in sorted(sums.items())
         if len(values) * 2 > len(measured)
     )
@@ -67,7 +67,7 @@ def alone(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> Iterator[tup
         yield tuple((index * step_ns / 1e9, per_s) for index, per_s in sorted(_binned(measurement, step_ns)))
 
 
-def changes(trials: Sequence[Trial], steps: Sequence[Step]) -> tuple[tuple[float, float], ...]:
+def changes(trials: Sequence[Trial], steps: Sequence[RateStep]) -> tuple[tuple[float, float], ...]:
     """Each change of level that the steady-state rule counts: (second, throughput drawn there)."""
     found = []
     for trial in trials:

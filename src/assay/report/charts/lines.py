@@ -129,7 +129,7 @@ def _legend(curves: Sequence[Curve], width: float) -> tuple[list[str], float]:
 
 
 @dataclass(frozen=True)
-class Course:
+class ThroughputCurve:
     """A server's throughput over time: its trials' mean, each trial alone, and where a level changed."""
 
     name: str
@@ -139,7 +139,7 @@ class Course:
     changes: tuple[Point, ...]
 
 
-def courses(found: Sequence[Course], width: float) -> Drawing:
+def courses(found: Sequence[ThroughputCurve], width: float) -> Drawing:
     """A small plot a server, on one time axis, each from zero to its own highest."""
     columns = 1 if width < 600 else min(3, len(found)) if len(found) != 4 else 2
     gap, height = 24.0, 150.0
@@ -156,7 +156,7 @@ def courses(found: Sequence[Course], width: float) -> Drawing:
     return Drawing(width, y + 8, tuple(parts))
 
 
-def _course(course: Course, time: Scale, width: float, height: float) -> Iterator[str]:
+def _course(course: ThroughputCurve, time: Scale, width: float, height: float) -> Iterator[str]:
     cls = colour(course.colour)
     highest = max(y for trial in (course.mean, *course.trials) for _, y in trial) or 1.0
     y = Scale(0, highest * 1.05, height - 20, 26)

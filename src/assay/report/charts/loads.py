@@ -21,12 +21,12 @@ from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
 from assay.verdict.search_record import objectives as readable
 
 
-class Place(NamedTuple):
+class LoadPoint(NamedTuple):
     """Where a server was loaded, what was measured there, and that in words, as the bound that it may be."""
 
     at: float
-    found: Estimate
-    said: str
+    estimate: Estimate
+    label: str
 
 
 def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
@@ -39,19 +39,19 @@ def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
             row for row in rows if not row.withheld and row.case.role != "control" and not row.case.search
         ]
         suffix, where = (f"-{slug(workload)}", f": {workload}") if len(workloads) > 1 else ("", "")
-        waits: dict[str, list[Place]] = {}
-        sweep: dict[str, list[Place]] = {}
+        waits: dict[str, list[LoadPoint]] = {}
+        sweep: dict[str, list[LoadPoint]] = {}
         bounded = []
         for row in rows:
             load = connections.get(row.case.id)
             if not row.closed_loop and row.response_p99_ns is not None and row.throughput is not None:
                 p99 = row.response_p99_ns
                 waits.setdefault(row.name, []).append(
-                    Place(row.throughput.value, p99, response_words(row)[1])
+                    LoadPoint(row.throughput.value, p99, response_words(row)[1])
                 )
                 bounded.append(row)
             if isinstance(load, Closed) and row.throughput is not None:
-                place = Place(load.connections, row.throughput, throughput_words(row))
+                place = LoadPoint(load.connections, row.throughput, throughput_words(row))
                 sweep.setdefault(row.name, []).append(place)
         yield _against(
             run, f"latency{suffix}", f"Response time against throughput{where}",
@@ -72,7 +72,7 @@ def objectives(run: Run) -> Iterator[Chart | None]:
         wanted = readable(run.header)
     except InputError:  # said elsewhere in the report
         return
-    limits: dict[tuple[str, ObjectiveLimit], dict[str, list[Place]]] = {}
+    limits: dict[tuple[str, ObjectiveLimit], dict[str, list[LoadPoint]]] = {}
     trials = trials_by_case(run.trials)
     for case in (case for case in run.header.cases if case.id in wanted):
         for limit in wanted[case.id].limits:
@@ -91,13 +91,13 @@ def objectives(run: Run) -> Iterator[Chart | None]:
         )  # fmt: skip
 
 
-def _tried(trials: Iterable[Trial], limit: ObjectiveLimit) -> Iterator[Place]:
+def _tried(trials: Iterable[Trial], limit: ObjectiveLimit) -> Iterator[LoadPoint]:
     for trial in trials:
         seen = trial.measurement
         value = figure_of(limit, seen, seen.response_time or seen.service_time) if seen else None
         if value:
             found = Estimate(value=value, low=None, high=None, n=1, unit="ns", method="one trial")
-            yield Place(rate_of(trial.plan), found, fmt.time(value))
+            yield LoadPoint(rate_of(trial.plan), found, fmt.time(value))
 
 
 def _against(
@@ -105,7 +105,7 @@ def _against(
     name: str,
     title: str,
     note: str,
-    places: dict[str, list[Place]],
+    places: dict[str, list[LoadPoint]],
     scale: Callable[[Iterable[float], float, float], Scale],
     x: tuple[str, Callable[[float | None], str]],
     y: tuple[str, Callable[[float | None], str]],
@@ -142,7 +142,7 @@ def _against(
         draw=lambda width: plot(curves, frame, width),
         heads=("server", x[0], y[0]),
         rows=as_rows(
-            (server, x[1](place.at), place.said)
+            (server, x[1](place.at), place.label)
             for server, each in places.items()
             for place in sorted(each, key=lambda place: place.at)
         ),

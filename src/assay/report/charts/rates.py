@@ -29,14 +29,14 @@ def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
     if not any(strip.drawn for strip in strips):
         return None
     fastest = max((value for strip in strips for value in strip.values()), default=0.0)
-    others = [(row, row.throughput.value) for row in place.section.others if row.throughput]
+    others = [(row, row.throughput.value) for row in place.section.shown_apart if row.throughput]
     lines = tuple(
         (value, f"{row.name}, {fmt.rate(value)}") for row, value in others if row.case.role == "ceiling"
     )
     near = tuple(one for one in lines if one[0] <= _FAR * fastest)
     beyond = "".join(f" Beyond the scale: {words}." for value, words in lines if (value, words) not in near)
     strips += [
-        _served(place, row, searched=False) for row in place.section.others if row.case.role != "ceiling"
+        _served(place, row, searched=False) for row in place.section.shown_apart if row.case.role != "ceiling"
     ]
     axis = Axis(linear, fmt.rate, unit, near)
     dashed = " Dashed: the null server, which is as far as the generator gets." if near else ""
@@ -122,7 +122,7 @@ def resources(place: Placed) -> Iterator[Chart | None]:
 
 
 def _resource(place: Placed, taken: _Taken) -> Chart | None:
-    rows = [row for row in (*place.section.candidates, *place.section.others) if taken.of_row(row)]
+    rows = [row for row in (*place.section.candidates, *place.section.shown_apart) if taken.of_row(row)]
     strips = [
         Strip(
             row.name, place.colours[row.name], taken.write(found.value), found.value, found.low, found.high,
@@ -141,7 +141,7 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
         draw=lambda width: draw(strips, axis, width),
         heads=("server", "value", "95 %", "trials"),
         rows=as_rows(
-            (row.name, strip.said, _between(taken.of_row(row), taken.write), str(row.trials))
+            (row.name, strip.label, _between(taken.of_row(row), taken.write), str(row.trials))
             for row, strip in zip(rows, strips, strict=True)
         ),
         small=True,

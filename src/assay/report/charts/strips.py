@@ -18,12 +18,13 @@ _TICK_ROOM = 78.0
 class Strip:
     """One row. `value`, `low`, `high` and `trials` are on the axis; `below` and `above` say that the truth
     may lie lower, or higher, than what is drawn; one that is `hidden` was measured and is hatched throughout.
-    `said` stands beside it, `badge` below it; `other` is a second value, drawn hollow; `group` opens a group.
+    `label` stands beside it, `badge` below it; `other` is a second value, drawn hollow; `group` opens a
+    group.
     """
 
     name: str
     colour: int | None
-    said: str
+    label: str
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -67,7 +68,7 @@ def draw(strips: Sequence[Strip], axis: Axis, width: float) -> Drawing:
         if phone
         else min(axis.names * width, 14 + max(svg.width_of(one.name, bold=True) for one in strips))
     )
-    said = 0.0 if phone else min(0.32 * width, 14 + max(svg.width_of(one.said) for one in strips))
+    said = 0.0 if phone else min(0.32 * width, 14 + max(svg.width_of(one.label) for one in strips))
     scale = axis.scale(values, names + 8, width - said - 12)
     top = 20.0 if axis.lines else 4.0
     parts: list[str] = []
@@ -90,7 +91,7 @@ def _wide(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str]
     parts = [
         svg.text(0, middle + 4, svg.cut(strip.name, scale.start - 18, bold=True), cls, whole=strip.name),
         svg.text(
-            width, middle + 4, svg.cut(strip.said, width - scale.end - 20), anchor="end", whole=strip.said
+            width, middle + 4, svg.cut(strip.label, width - scale.end - 20), anchor="end", whole=strip.label
         ),
         *_track(strip, scale, middle),
     ]
@@ -99,13 +100,13 @@ def _wide(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str]
 
 def _narrow(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str], float]:
     cls = "name" if strip.colour is None else f"name own {colour(strip.colour)}"
-    beside = svg.width_of(strip.name, bold=True) + svg.width_of(strip.said) + 16 <= width
+    beside = svg.width_of(strip.name, bold=True) + svg.width_of(strip.label) + 16 <= width
     parts = [svg.text(0, y + 14, svg.cut(strip.name, width, bold=True), cls, whole=strip.name)]
     if beside:
-        parts.append(svg.text(width, y + 14, strip.said, anchor="end"))
+        parts.append(svg.text(width, y + 14, strip.label, anchor="end"))
     else:
         y += 16
-        parts.append(svg.text(0, y + 14, svg.cut(strip.said, width), whole=strip.said))
+        parts.append(svg.text(0, y + 14, svg.cut(strip.label, width), whole=strip.label))
     parts += _track(strip, scale, y + 29)
     return parts, 50 + (0 if beside else 16) + _badge(parts, strip, 0, y + 54, width)
 
@@ -119,7 +120,7 @@ def _badge(parts: list[str], strip: Strip, x: float, y: float, width: float) -> 
 
 def _track(strip: Strip, scale: Scale, y: float) -> Iterator[str]:
     cls = colour(strip.colour)
-    tip = f"{strip.name}: {strip.said}"
+    tip = f"{strip.name}: {strip.label}"
     yield svg.line(scale.start, y, scale.end, y, "grid")
     ends = [one for one in (strip.low, strip.value, strip.high) if one is not None]
     if strip.other is not None:

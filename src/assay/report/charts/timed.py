@@ -11,7 +11,7 @@ from assay.model.measurement import Histogram
 from assay.model.trial import Trial
 from assay.report.charts import data
 from assay.report.charts.chart import Chart, as_rows
-from assay.report.charts.lines import Course, Curve, Frame, courses, plot
+from assay.report.charts.lines import Curve, Frame, ThroughputCurve, courses, plot
 from assay.report.charts.placed import Placed, why_bounds
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model.rows import Row, time_words
@@ -33,7 +33,9 @@ def over_time(place: Placed) -> Chart | None:
             continue
         mean = tuple((step.at_s, step.mean_per_s) for step in steps)
         alone = tuple(data.alone(trials, place.steps))
-        found.append(Course(row.name, place.colours[row.name], mean, alone, data.changes(trials, steps)))
+        found.append(
+            ThroughputCurve(row.name, place.colours[row.name], mean, alone, data.changes(trials, steps))
+        )
         rows += [
             (row.name, f"{step.at_s:g}", *map(fmt.rate, (step.mean_per_s, step.low_per_s, step.high_per_s)))
             for step in steps

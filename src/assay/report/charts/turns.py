@@ -1,4 +1,4 @@
-"""The slices of a sitting: each server's rate in its turns, all on one axis of time."""
+"""The slices of an interleaved block: each server's rate in its turns, all on one axis of time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.core import format as fmt
-from assay.model.block import Sitting
+from assay.model.block import Block
 from assay.model.interleaving import Slice
 from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
@@ -24,21 +24,21 @@ _WARM_UP_SHARE = 10
 """A warm-up is drawn for a tenth of the time that was measured after it."""
 
 
-def sittings(run: Run) -> Iterator[Chart | None]:
-    """The last sitting of which every server saw the end; of none the last."""
-    if not run.sittings:
+def blocks(run: Run) -> Iterator[Chart | None]:
+    """The last block of which every server saw the end; of none the last."""
+    if not run.blocks:
         return
-    whole = [one for one in run.sittings if all(trial.measurement for trial in one.trials)]
-    yield _sitting(run, (whole or run.sittings)[-1])
+    whole = [one for one in run.blocks if all(trial.measurement for trial in one.trials)]
+    yield _block(run, (whole or run.blocks)[-1])
 
 
-def _sitting(run: Run, sitting: Sitting) -> Chart | None:
+def _block(run: Run, block: Block) -> Chart | None:
     names = {case.id: short_name(case) for case in run.header.cases}
     colours = hues(run.header.cases)
-    lanes = [(names[trial.case], trial.lane.slices) for trial in sitting.trials if trial.lane]
-    most = max(1, _MOST_SLICES // max(1, len(lanes)))
-    shown = _shown([one for _, slices in lanes for one in slices])
-    curves = [_curve(name, colours[name], slices, shown, most) for name, slices in lanes if slices]
+    arms = [(names[trial.case], trial.arm.slices) for trial in block.trials if trial.arm]
+    most = max(1, _MOST_SLICES // max(1, len(arms)))
+    shown = _shown([one for _, slices in arms for one in slices])
+    curves = [_curve(name, colours[name], slices, shown, most) for name, slices in arms if slices]
     rates = [rate for curve in curves for _, _, rate in (*curve.faint, *curve.slices) if rate > 0]
     ends = [at for curve in curves for begin, end, _ in (*curve.faint, *curve.slices) for at in (begin, end)]
     if sum(bool(curve.slices or curve.faint) for curve in curves) < 2 or not rates:
@@ -48,13 +48,13 @@ def _sitting(run: Run, sitting: Sitting) -> Chart | None:
         y=lambda start, end: logarithmic(rates, start, end),
         write_x=lambda value: fmt.significant(value, 3),
         write_y=fmt.rate,
-        x_title="seconds since measuring began" if shown.measures else "seconds since the sitting began",
+        x_title="seconds since measuring began" if shown.measures else "seconds since the block began",
         y_title="answers a second, slice by slice",
     )
-    length = fmt.time(sitting.lengths.slice_ns, exact=True)
+    length = fmt.time(block.lengths.slice_ns, exact=True)
     return Chart(
-        name="sitting",
-        title=f"Turns of a sitting (number {sitting.number + 1} of {len(run.sittings)})",
+        name="block",
+        title=f"Turns of an interleaved block (number {block.number + 1} of {len(run.blocks)})",
         note=(
             f"Each piece of line is one slice of {length}: how much that server answered while the others "
             f"rested. Faint: {_warm_up(shown)}. What bends all of them at once is the machine, and cancels "
@@ -62,36 +62,36 @@ def _sitting(run: Run, sitting: Sitting) -> Chart | None:
         ),
         draw=lambda width: plot(curves, frame, width),
         heads=("server", "slices", "median", "lowest", "highest"),
-        rows=as_rows(_row(name, slices) for name, slices in lanes if slices),
+        rows=as_rows(_row(name, slices) for name, slices in arms if slices),
     )
 
 
-class _Shown(NamedTuple):
-    """What is drawn of a sitting: from which moment on (ns), and which moment is 0. It is all of it where
-    nothing was measured."""
+class _Span(NamedTuple):
+    """What is drawn of an interleaved block: from which moment on (ns), and which moment is 0. It is all of
+    it where nothing was measured."""
 
     from_ns: int
     zero_ns: int
     measures: bool
 
 
-def _shown(slices: Sequence[Slice]) -> _Shown:
+def _shown(slices: Sequence[Slice]) -> _Span:
     """A warm-up can take longer than all that comes after it: no more than its end is drawn."""
     measured = [one for one in slices if one.phase == "measured"]
     if not measured:
-        return _Shown(0, 0, measures=False)
+        return _Span(0, 0, measures=False)
     zero_ns = min(one.start_ns for one in measured)
     span_ns = max(one.start_ns + one.length_ns for one in measured) - zero_ns
-    return _Shown(max(0, zero_ns - span_ns // _WARM_UP_SHARE), zero_ns, measures=True)
+    return _Span(max(0, zero_ns - span_ns // _WARM_UP_SHARE), zero_ns, measures=True)
 
 
-def _warm_up(shown: _Shown) -> str:
+def _warm_up(shown: _Span) -> str:
     if shown.from_ns == 0:
         return "its warm-up"
     return f"the last of its warm-up; the {fmt.span(shown.from_ns / 1e9)} before that are left out"
 
 
-def _curve(name: str, colour: int | None, slices: Sequence[Slice], shown: _Shown, most: int) -> Curve:
+def _curve(name: str, colour: int | None, slices: Sequence[Slice], shown: _Span, most: int) -> Curve:
     """A server's slices as far as they are shown; of very many each so manieth."""
     late = [one for one in slices if one.start_ns >= shown.from_ns]
     some = late[:: max(1, -(-len(late) // most))]

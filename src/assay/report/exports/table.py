@@ -57,7 +57,7 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
             "position": trial.position,
             "started_at_unix_ns": trial.started_at_unix_ns,
             **_measured(trial),
-            **_seen(trial),
+            **_observed(trial),
             "failure": f"{trial.failure.stage}: {trial.failure.reason}" if trial.failure else None,
             "withheld_by": withheld[trial.case],
             "limited_by": limited[trial.case],
@@ -129,7 +129,7 @@ def _times(clock: str, times: Histogram | None) -> dict[str, Any]:
     return named
 
 
-def _seen(trial: Trial) -> dict[str, Any]:
+def _observed(trial: Trial) -> dict[str, Any]:
     server, host = trial.server, trial.host
     return {
         "server_version": server.version if server else None,

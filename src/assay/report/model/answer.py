@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.core import format as fmt
-from assay.model.design import AnyDesign, ContestDesign, SearchDesign
+from assay.model.design import AnyDesign, ComparisonDesign, SearchDesign
 from assay.model.finding import Finding, Severity
 from assay.model.run import Run
-from assay.report.model import contest, order, search, woven
+from assay.report.model import comparison, interleaved, order, search
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import Section, limits_words, ordered_findings, sections
@@ -18,8 +18,8 @@ from assay.report.model.unranked import measured
 from assay.report.model.values import Answer
 
 SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
-    ContestDesign: contest.told,
-    SearchDesign: search.told,
+    ComparisonDesign: comparison.in_sentences,
+    SearchDesign: search.in_sentences,
 }
 """The answer of a kind of run that has one of its own."""
 
@@ -36,12 +36,12 @@ def answer(run: Run, found: Sequence[Section]) -> Answer:
     why = (*told.why, *remarks(run, found))
     surer = told.surer or tuple(_remedies(run))
     return Answer(
-        said=_safe(told.said or ("Nothing was measured that may be shown.",)),
-        sure=_safe((*told.sure, *woven.told(run))),
+        headline=_safe(told.headline or ("Nothing was measured that may be shown.",)),
+        sure=_safe((*told.sure, *interleaved.sentences(run))),
         why=_safe(why),
         surer=_safe(surer),
-        standing=standing(run),
-        hallmark=run.judgement is not None and run.judgement.hallmark,
+        state=state(run),
+        clean=run.judgement is not None and run.judgement.clean,
     )
 
 
@@ -52,7 +52,7 @@ def in_a_line(run: Run) -> str:
     """
     if run.judgement is None:
         return "not judged"
-    said = " ".join(answer(run, sections(run)).said)
+    said = " ".join(answer(run, sections(run)).headline)
     return textwrap.shorten(said, _LONGEST_LINE, placeholder=" …", break_on_hyphens=False)
 
 
@@ -60,20 +60,20 @@ def _safe(said: Sequence[str]) -> tuple[str, ...]:
     return tuple(fmt.safe(sentence, _LONGEST_SENTENCE) for sentence in said)
 
 
-def standing(run: Run) -> str:
-    """Say whether the run bears the hallmark, or what stands against it."""
+def state(run: Run) -> str:
+    """Say whether the run is clean, or what stands against it."""
     judgement = run.judgement
     if judgement is None:
         return "not judged: the run ended before its verdict"
-    if judgement.hallmark:
-        return "hallmark: no rule stands against this run"
+    if judgement.clean:
+        return "clean: no rule stands against this run"
     grave: dict[Severity, list[str]] = {}
     for one in judgement.findings:
         if one.severity != "note" and one.code not in grave.setdefault(one.severity, []):
             grave[one.severity].append(one.code)
     said = [f"{', '.join(sorted(grave[severity]))} {severity}" for severity in ORDER if grave.get(severity)]
     cut = "" if judgement.complete else ", and the run did not end"
-    return f"no hallmark: {'; '.join(said) or 'nothing was measured'}{cut}"
+    return f"not clean: {'; '.join(said) or 'nothing was measured'}{cut}"
 
 
 def name(run: Run) -> str:
@@ -89,11 +89,13 @@ def question(run: Run) -> str:
 def _of_sections(run: Run, found: Sequence[Section]) -> Answer:
     """One sentence for each workload and load; those of the closed loops where there are any."""
     closed = [section for section in found if any(row.closed_loop for row in section.rows)] or found
-    told = [(section, order.told(run, section)) for section in closed]
-    said = [f"{section.title}: {one.said[0]}" if section.title else one.said[0] for section, one in told]
+    told = [(section, order.in_sentences(run, section)) for section in closed]
+    said = [
+        f"{section.title}: {one.headline[0]}" if section.title else one.headline[0] for section, one in told
+    ]
     surer = dict.fromkeys(sentence for _, one in told for sentence in one.surer)
     sure, limits = _sureness(run, closed), _limits(closed)
-    return Answer(said=tuple(said), sure=tuple(sure), why=tuple(limits), surer=tuple(surer))
+    return Answer(headline=tuple(said), sure=tuple(sure), why=tuple(limits), surer=tuple(surer))
 
 
 def _remedies(run: Run) -> Iterator[str]:
@@ -112,12 +114,12 @@ def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
     """How sure the order is, where there is one."""
     judgement = run.judgement
     ratios = [one.ratio for one in judgement.comparisons if one.ratio] if judgement else []
-    ordered = [row for section in shown for row in section.candidates if row.tier is not None]
+    ordered = [row for section in shown for row in section.candidates if row.rank is not None]
     if judgement is not None and ratios and ordered:
-        blocks = fmt.counted(min(ratio.n for ratio in ratios), woven.unit(run))
+        blocks = fmt.counted(min(ratio.n for ratio in ratios), "block")
         yield (
             f"How sure: 95 % intervals of ratios, paired over {blocks}; the order holds for all pairs "
-            f"together (Holm), and no difference below {fmt.share(judgement.noise_floor)} is claimed."
+            f"together (Holm), and no difference below {fmt.share(judgement.minimum_effect)} is claimed."
         )
 
 

@@ -8,10 +8,10 @@ from assay.core import format as fmt
 from assay.model.estimate import ClaimVerdict
 from assay.report.model import profiles
 from assay.report.model.circumstances import title
-from assay.report.model.profiles import Cell as Side
-from assay.report.model.profiles import ClaimLine, LoadTable, Pair, Place, ServerLine
+from assay.report.model.profiles import ClaimLine, LoadTable, ProfilePair, ProfileRank, ServerLine
+from assay.report.model.profiles import ProfileCell as Side
 from assay.report.model.rows import interval_words, throughput_words
-from assay.report.model.values import Beside, Cell, Column, Line, Table, plain, table
+from assay.report.model.values import Beside, Cell, Column, Table, TableLine, plain, table
 
 TITLE = "Published against fair"
 NOTE = (
@@ -31,7 +31,7 @@ _CLAIMS = ("claim", "published:", "measured as published", "fair", "changed")
 _SETTINGS = ("server", "setting", "published", "fair")
 
 
-def beside(pair: Pair) -> Beside:
+def beside(pair: ProfilePair) -> Beside:
     """Both runs of a study, told together."""
     loads = profiles.tables(pair)
     claims = profiles.claims(pair)
@@ -48,7 +48,7 @@ def beside(pair: Pair) -> Beside:
         warnings=tuple(fmt.safe(said, 500) for said in profiles.warnings(pair)),
         conclusion=tuple(fmt.safe(said) for said in _changes(claims)),
         tables=tuple(_load(one) for one in loads),
-        told=tuple(fmt.safe(said, 1000) for one in loads for said in profiles.told(one)),
+        sentences=tuple(fmt.safe(said, 1000) for one in loads for said in profiles.sentences(one)),
         note=NOTE,
         extra=tuple(extra),
     )
@@ -59,7 +59,7 @@ def _load(one: LoadTable) -> Table:
     loads = f"{one.published_load} as published, {one.fair_load} fair"
     lines = sorted(one.lines, key=lambda line: not line.competes)
     named = fmt.safe(f"{one.title}: {loads}" if one.title else loads)
-    return table(named, _COLUMNS, (Line(_cells(line), apart=not line.competes) for line in lines))
+    return table(named, _COLUMNS, (TableLine(_cells(line), apart=not line.competes) for line in lines))
 
 
 def _cells(line: ServerLine) -> tuple[Cell, ...]:
@@ -85,7 +85,7 @@ def _figure(side: Side) -> str:
     return f"{words}: {' '.join(takers)}" if side.row.withheld and takers else words
 
 
-def _place(place: Place | None) -> str:
+def _place(place: ProfileRank | None) -> str:
     """A rank; in brackets where it is an order of bare figures only."""
     if place is None:
         return fmt.UNKNOWN

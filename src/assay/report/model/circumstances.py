@@ -9,7 +9,7 @@ from assay.core import cgroup, units
 from assay.core import format as fmt
 from assay.model.design import LoadDesign, SearchDesign
 from assay.model.run import Run
-from assay.report.model import woven
+from assay.report.model import interleaved
 from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import short_name
 from assay.verdict import size
@@ -89,7 +89,7 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     seen = header.environment
     yield "run", fmt.safe(title(run))
     yield "order", "; ".join(filter(None, (_order(run), fmt.safe(because_added(run), 500))))
-    for turns in woven.turns(run) if run.sittings else ():
+    for turns in interleaved.turns(run) if run.blocks else ():
         yield "turns", fmt.safe(turns, 500)
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):
@@ -145,9 +145,9 @@ def _order(run: Run) -> str:
     blocks = blocks_of(run)
     if len(run.header.cases) == 1:
         return fmt.counted(len(run.trials), "trial")
-    if run.sittings:
+    if run.blocks:
         slices = "each with all servers alive at once and their slices in balanced random order"
-        return f"{fmt.counted(blocks, 'sitting')}, {slices} (seed {seed})"
+        return f"{fmt.counted(blocks, 'block')}, {slices} (seed {seed})"
     return f"{fmt.counted(blocks, 'block')}, each with every case once, in an order drawn from seed {seed}"
 
 
@@ -155,7 +155,7 @@ def _servers(run: Run) -> str:
     """Who was started anew, and who was met as it stood."""
     names = stood(run)
     if not names:
-        return f"a fresh process for each {'sitting' if run.sittings else 'trial'}"
+        return f"a fresh process for each {'block' if run.blocks else 'trial'}"
     told = "met at the URL where they stand: their start, CPU and memory are not known"
     if all_stood(run):
         return told if len(names) > 1 else told.replace("they stand: their", "it stands: its")

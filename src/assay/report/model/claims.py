@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.core import format as fmt
 from assay.model.estimate import ClaimVerdict, Verdict
 from assay.model.run import Run
-from assay.report.model.values import Cell, Column, Line, Table, Tone, table
+from assay.report.model.values import Cell, Column, Table, TableLine, Tone, table
 
 _COLUMNS = (
     Column("claim", "claim", key=True),
@@ -28,13 +28,13 @@ def claims(run: Run) -> Table | None:
     return table("Published claims", _COLUMNS, (line for claim in verdicts for line in _lines(claim)))
 
 
-def _lines(claim: ClaimVerdict) -> Iterator[Line]:
+def _lines(claim: ClaimVerdict) -> Iterator[TableLine]:
     yield _line(claim, f"({claim.claim}) {claim.statement}", inner=False)
     for part in claim.parts:
         yield _line(part, part.statement, inner=True)
 
 
-def _line(claim: ClaimVerdict, words: str, *, inner: bool) -> Line:
+def _line(claim: ClaimVerdict, words: str, *, inner: bool) -> TableLine:
     published = fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio)
     said = verdict_words(claim)
     cells = (
@@ -44,7 +44,7 @@ def _line(claim: ClaimVerdict, words: str, *, inner: bool) -> Line:
         Cell(said, "warn" if said == _DIRECTION else _TONES[claim.verdict]),
         Cell(fmt.safe(claim.reason, 500)),
     )
-    return Line(cells, inner=inner)
+    return TableLine(cells, inner=inner)
 
 
 def verdict_words(claim: ClaimVerdict) -> str:

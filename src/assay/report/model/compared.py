@@ -8,10 +8,10 @@ from assay import verdict
 from assay.core import format as fmt
 from assay.model.estimate import Estimate, Known
 from assay.model.run import Run
-from assay.report.model.answer import standing
+from assay.report.model.answer import state
 from assay.report.model.findings import groups
 from assay.report.model.rows import limits_words, name_of_case
-from assay.report.model.values import Beside, Cell, Column, Group, Line, Table, Tone, plain, table
+from assay.report.model.values import Beside, Cell, Column, FindingGroup, Table, TableLine, Tone, plain, table
 from assay.verdict.compare import Change, RunComparison, Watched, environment_differences
 
 _COLUMNS = (
@@ -53,15 +53,17 @@ def compared(found: RunComparison) -> Beside:
     """The comparison as every form of it shows it."""
     sides = (("base", found.base), ("new", found.new))
     changed = environment_differences(found.base.header.environment, found.new.header.environment)
-    lines = [Line(_cells(change)) for change in _shown(found) if change.base or change.new or change.outcome]
+    lines = [
+        TableLine(_cells(change)) for change in _shown(found) if change.base or change.new or change.outcome
+    ]
     differences = plain("Differences of the machine and the versions", ("what", "base", "new"), changed)
     return Beside(
         title=" → ".join(fmt.safe(run.header.run_id) for _, run in sides),
-        which=tuple((side, fmt.safe(f"{run.header.run_id}  {standing(run)}")) for side, run in sides),
+        which=tuple((side, fmt.safe(f"{run.header.run_id}  {state(run)}")) for side, run in sides),
         warnings=tuple(fmt.safe(said) for said in found.warnings),
         conclusion=tuple(fmt.safe(said, 1000) for said in (*_conclusion(found), _changed(found))),
         tables=(table("New against base", _COLUMNS, lines),) if lines else (),
-        told=tuple(fmt.safe(said, 500) for said in _aside(found)),
+        sentences=tuple(fmt.safe(said, 500) for said in _aside(found)),
         findings=tuple(one for side, run in sides for one in _findings(found, side, run)),
         extra=(differences,) if changed else (),
     )
@@ -79,13 +81,13 @@ def by_case(made: Table) -> tuple[Table, ...]:
         table(
             case,
             [column for column in made.columns if column.name != "case"],
-            [Line(without(line.cells)) for line in made.lines if line.cells[place].text == case],
+            [TableLine(without(line.cells)) for line in made.lines if line.cells[place].text == case],
         )
         for case in cases
     )
 
 
-def _findings(found: RunComparison, side: str, run: Run) -> Iterator[tuple[str, Group]]:
+def _findings(found: RunComparison, side: str, run: Run) -> Iterator[tuple[str, FindingGroup]]:
     about = (one for which, one in found.findings if which == side)
     yield from ((side, group) for group in groups(about, lambda case: name_of_case(run, case)))
 

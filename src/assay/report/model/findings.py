@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from assay.core import format as fmt
 from assay.model.finding import Effect, Finding, Severity, Subject
-from assay.report.model.values import Group, Seen
+from assay.report.model.values import FindingGroup, FindingSubject
 from assay.verdict import RULES
 
 ORDER: tuple[Severity, ...] = ("withheld", "flagged", "note")
@@ -28,7 +28,7 @@ _ON_COMPARISON: dict[Effect, str] = {
 }
 
 
-def groups(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> tuple[Group, ...]:
+def groups(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> tuple[FindingGroup, ...]:
     """The findings of each rule that do the same, gravest first.
 
     `name_of` turns a case's id into the name that the reader knows it by.
@@ -41,30 +41,30 @@ def groups(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> 
     return tuple(sorted(made, key=lambda group: (ORDER.index(group.severity), group.code)))
 
 
-def _group(found: Sequence[Finding], name_of: Callable[[str], str]) -> Group:
+def _group(found: Sequence[Finding], name_of: Callable[[str], str]) -> FindingGroup:
     first = found[0]
-    return Group(
+    return FindingGroup(
         code=first.code,
         severity=first.severity,
         title=fmt.safe(first.title),
         effect=effect_words(found),
         source=fmt.safe(first.source),
-        seen=tuple(_seen(one, name_of) for one in found),
-        meanings=_said([(one, one.meaning) for one in found], name_of),
-        remedies=_said([(one, one.remedy) for one in found], name_of),
+        subjects=tuple(_subject(one, name_of) for one in found),
+        meanings=_texts([(one, one.meaning) for one in found], name_of),
+        remedies=_texts([(one, one.remedy) for one in found], name_of),
     )
 
 
-def _seen(one: Finding, name_of: Callable[[str], str]) -> Seen:
+def _subject(one: Finding, name_of: Callable[[str], str]) -> FindingSubject:
     about = (one.subject.case, one.subject.other_case)
-    return Seen(
+    return FindingSubject(
         subject=fmt.safe(subject_words(one.subject, name_of), 200),
         evidence=fmt.safe(one.evidence, 500),
         cases=tuple(case for case in about if case is not None),
     )
 
 
-def _said(told: Sequence[tuple[Finding, str]], name_of: Callable[[str], str]) -> tuple[str, ...]:
+def _texts(told: Sequence[tuple[Finding, str]], name_of: Callable[[str], str]) -> tuple[str, ...]:
     """Each text once; where there are several, each after those it is said of."""
     texts: dict[str, list[str]] = {}
     for one, text in told:

@@ -24,7 +24,7 @@ class Forbidden:
     """The comparisons of a judgement as they concern these rows."""
 
     def __init__(self, run: Run, rows: Sequence[Row]) -> None:
-        """`rows` are all that are looked at, or those of one tier."""
+        """`rows` are all that are looked at, or those of one rank."""
         self._run, self._rows = run, rows
         self._codes: dict[str, dict[str, tuple[str, ...]]] = {row.case.id: {} for row in rows}
         for one in run.judgement.comparisons if run.judgement else ():
@@ -59,14 +59,14 @@ class Forbidden:
         """Who may not be compared with whom, each a clause; empty where all may."""
         void = [codes for a, b in combinations(self._rows, 2) if (codes := self._between(a, b))]
         if 0 < len(void) == len(self._rows) * (len(self._rows) - 1) // 2 and len(set(void)) == 1:
-            return (f"they may not be compared ({self._said(void[0])})",)
+            return (f"they may not be compared ({self._sentence(void[0])})",)
         groups = self.groups(row for row in self._rows if self.with_whom(row))
         told = [clause for group in groups if (clause := self._within(group))]
         met = [self._between(g[0], h[0]) for g, h in combinations(groups, 2)]
         if not told and len(met) > 1 and len(set(met)) == 1:
             each = " / ".join(listed(row.name for row in group) for group in groups)
             one = "no server of one of these groups may be compared with one of another"
-            return (f"{one}: {each} ({self._said(met[0])})",)
+            return (f"{one}: {each} ({self._sentence(met[0])})",)
         told += [clause for g, h in combinations(groups, 2) if (clause := self._across(g, h))]
         more = len(told) - _MOST_PAIRS
         return (*told[:_MOST_PAIRS], f"nor may {more} more such pairs") if more > 1 else tuple(told)
@@ -77,20 +77,19 @@ class Forbidden:
             return ""
         names = listed(row.name for row in group)
         each = "" if len(group) == 2 else " with each other"
-        return f"{names} may not be compared{each} ({self._said(codes)})"
+        return f"{names} may not be compared{each} ({self._sentence(codes)})"
 
     def _across(self, group: Sequence[Row], other: Sequence[Row]) -> str:
         codes = self._between(group[0], other[0])
         if not codes:
             return ""
         if len(group) == len(other) == 1:
-            return f"{listed((group[0].name, other[0].name))} may not be compared ({self._said(codes)})"
+            return f"{listed((group[0].name, other[0].name))} may not be compared ({self._sentence(codes)})"
         with_whom = listed((row.name for row in other), "or")
-        return (
-            f"{listed(row.name for row in group)} may not be compared with {with_whom} ({self._said(codes)})"
-        )
+        names = listed(row.name for row in group)
+        return f"{names} may not be compared with {with_whom} ({self._sentence(codes)})"
 
-    def _said(self, codes: tuple[str, ...]) -> str:
+    def _sentence(self, codes: tuple[str, ...]) -> str:
         return rules_words(self._run, codes)
 
     def _between(self, a: Row, b: Row) -> tuple[str, ...]:

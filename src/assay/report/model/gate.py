@@ -8,15 +8,14 @@ from assay import verdict
 from assay.core import format as fmt
 from assay.model.estimate import Estimate
 from assay.model.run import Run
-from assay.report.model import woven
 from assay.report.model.rows import name_of_case
-from assay.verdict.answer import ContestAnswer
+from assay.verdict.answer import ComparisonAnswer
 from assay.verdict.gate import Gate
 
 _ROOM = 1.05
 
 
-def told(run: Run, gate: Gate) -> str:
+def sentence(run: Run, gate: Gate) -> str:
     """The decision, in a sentence."""
     base, head = name_of_case(run, gate.base.id), name_of_case(run, gate.head.id)
     limit = f"the limit of {fmt.share(gate.allowed, exact=True)}"
@@ -34,24 +33,24 @@ def told(run: Run, gate: Gate) -> str:
     return f"{known}: whether {limit} is kept cannot be told{why}."
 
 
-def standing(gate: Gate) -> str:
+def state(gate: Gate) -> str:
     """Where it stands, for a line of a log."""
     ratio = fmt.ratio(gate.ratio)
     return f"head / base {ratio}, limit of {fmt.share(gate.allowed, exact=True)}: {gate.outcome}"
 
 
-def what_would_decide(run: Run, found: ContestAnswer, gate: Gate) -> str:
+def what_would_decide(run: Run, found: ComparisonAnswer, gate: Gate) -> str:
     """How many more blocks; empty where nothing is left to decide, or no number of blocks would."""
     if gate.outcome != "could not tell" or gate.limits:
         return ""
     if gate.blocks_needed is None or not found.blocks:
         return "Not decided: this machine is too noisy to say how many more blocks would do."
-    unit = f"more {woven.unit(run)}"
+    unit = "more block"
     more = max(1, gate.blocks_needed - found.blocks)
     return f"Not decided: {more_blocks(found, more, unit)}"
 
 
-def more_blocks(found: ContestAnswer, more: int, unit: str) -> str:
+def more_blocks(found: ComparisonAnswer, more: int, unit: str) -> str:
     """How many would do, and the budget that pays for them: somewhat more than they are likely to take."""
     load_s = found.load_s / found.blocks
     budget_s = math.ceil(_ROOM * (found.blocks + more) * load_s)

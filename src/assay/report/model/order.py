@@ -14,35 +14,35 @@ from assay.report.model.forbidden import Forbidden
 from assay.report.model.rows import Row, Section
 from assay.report.model.unranked import left_out, measured, nobody
 from assay.report.model.values import Answer
-from assay.stats.ratios import NOISE_FLOOR
+from assay.stats.ratios import MINIMUM_EFFECT
 from assay.verdict.words import called, joined, shortened
 
 _MANY_ROWS = 3
 """Rows of one server from which a sentence counts them: the table names them."""
-_MOST_TIERS = 5
-"""How many tiers a sentence follows before it counts the rest."""
+_MOST_RANKS = 5
+"""How many ranks a sentence follows before it counts the rest."""
 
 
-def told(run: Run, section: Section) -> Answer:
+def in_sentences(run: Run, section: Section) -> Answer:
     """The answer of a section in a sentence; and what to do where it has none."""
     if len(section.rows) == 1 and section.candidates:
-        return Answer(said=(_only(section.candidates[0]),))
-    placed = [row for row in section.candidates if row.tier is not None]
-    return Answer(said=(_ranking(run, section, placed),)) if placed else _no_ranking(run, section)
+        return Answer(headline=(_only(section.candidates[0]),))
+    placed = [row for row in section.candidates if row.rank is not None]
+    return Answer(headline=(_ranking(run, section, placed),)) if placed else _no_ranking(run, section)
 
 
 def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
-    tiers = [
-        [row for row in placed if row.tier == tier]
-        for tier in sorted({row.tier for row in placed if row.tier})
+    ranks = [
+        [row for row in placed if row.rank == rank]
+        for rank in sorted({row.rank for row in placed if row.rank})
     ]
-    first = tiers[0]
+    first = ranks[0]
     if len(first) == 1:
         said = f"{called(first[0].name)} is fastest"
-        said += f": {_chain(run, tiers)}" if len(tiers) > 1 else f", with {_rate(first[0])}"
+        said += f": {_chain(run, ranks)}" if len(ranks) > 1 else f", with {_rate(first[0])}"
     else:
         said = f"{_all(run, first)} share the first place: {_tie(run, first)}"
-        said += f"; {_chain(run, tiers, named=True)}" if len(tiers) > 1 else ""
+        said += f"; {_chain(run, ranks, named=True)}" if len(ranks) > 1 else ""
     others = left_out(run, section)
     return f"Of those that can be ranked, {said}.{others}" if others else f"{said}."
 
@@ -66,7 +66,7 @@ def _not_shown(run: Run, rows: Sequence[Row]) -> str:
         (found.ratio.value, faster, slower)
         for faster, slower in permutations(rows, 2)
         if (found := compared(run, faster, slower)) and found.ratio and not found.void and not found.shown
-        if found.known and found.known.low and found.known.low > 1 + NOISE_FLOOR
+        if found.known and found.known.low and found.known.low > 1 + MINIMUM_EFFECT
     ]
     if not apart:
         return said
@@ -84,25 +84,25 @@ def _why(run: Run, rows: Sequence[Row]) -> str:
     return f" ({limits})" if limits else ""
 
 
-def _chain(run: Run, tiers: Sequence[Sequence[Row]], *, named: bool = False) -> str:
-    """Each tier against the next: "1.57 to 1.62 times B, which is 9.4 times (8.4 to 10.4) C"."""
+def _chain(run: Run, ranks: Sequence[Sequence[Row]], *, named: bool = False) -> str:
+    """Each rank against the next: "1.57 to 1.62 times B, which is 9.4 times (8.4 to 10.4) C"."""
     said, last = "", None
-    for above, below in zip(tiers, tiers[1:_MOST_TIERS], strict=False):
+    for above, below in zip(ranks, ranks[1:_MOST_RANKS], strict=False):
         faster, slower = _link(run, above, below)
         told = f"{_ratio(run, faster, slower)} {called(slower.name)}"
         others = [row for row in below if row is not slower]
-        told += f" (its tier shared by {_all(run, others)})" if others else ""
+        told += f" (its rank shared by {_all(run, others)})" if others else ""
         if last is None:
             said = f"{called(faster.name)} is {told}" if named else told
         else:
             said += f", which is {told}" if faster is last else f"; {called(faster.name)} is {told}"
         last = slower
-    rest = len(tiers) - _MOST_TIERS
-    return said + (f"; {fmt.counted(rest, 'more tier')} behind" if rest > 0 else "")
+    rest = len(ranks) - _MOST_RANKS
+    return said + (f"; {fmt.counted(rest, 'more rank')} behind" if rest > 0 else "")
 
 
 def _link(run: Run, above: Sequence[Row], below: Sequence[Row]) -> tuple[Row, Row]:
-    """The pair that stands for two tiers: shown, and nearest to each other as measured."""
+    """The pair that stands for two ranks: shown, and nearest to each other as measured."""
     for slower in below:
         for faster in reversed(above):
             found = compared(run, faster, slower)
@@ -196,15 +196,15 @@ def _no_ranking(run: Run, section: Section) -> Answer:
     figures = [row for row in section.candidates if measured(row)]
     if not figures:
         none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
-        return Answer(said=(none,))
+        return Answer(headline=(none,))
     standing = [row for row in figures if row.throughput is not None and not row.withheld]
     if len(standing) == 1:
         alone = f"{called(standing[0].name)} serves {_rate(standing[0])}; nothing is left to compare it with."
-        return Answer(said=(alone + left_out(run, section, without=standing[0]),))
+        return Answer(headline=(alone + left_out(run, section, without=standing[0]),))
     why = nobody(run, section)
     few = all(row.place and "an order needs" in row.place.reason for row in figures)
     said = f"No ranking: {why}." if why else "No ranking."
-    return Answer(said=(said,), surer=("To rank them: run more blocks (--blocks).",) * few)
+    return Answer(headline=(said,), surer=("To rank them: run more blocks (--blocks).",) * few)
 
 
 def limits_of(section: Section) -> Iterator[tuple[Limit, str]]:

@@ -19,7 +19,7 @@ from assay.verdict.words import called
 
 
 @dataclass(frozen=True)
-class Pair:
+class ProfilePair:
     """Two runs of one study, one a profile."""
 
     published: Run
@@ -27,7 +27,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Place:
+class ProfileRank:
     """A rank. `shown` is False where it is the order of the bare figures: no interval stands behind it."""
 
     number: int
@@ -35,11 +35,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ProfileCell:
     """A server under one profile: its row there (None where it took no part), and its place."""
 
     row: Row | None
-    place: Place | None
+    place: ProfileRank | None
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class ServerLine:
     name: str
     competes: bool
     printed_per_s: float | None
-    printed_place: Place | None
-    published: Cell
-    fair: Cell
+    printed_place: ProfileRank | None
+    published: ProfileCell
+    fair: ProfileCell
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class SettingLine:
     fair: str
 
 
-def pair(one: Run, other: Run) -> Pair:
+def pair(one: Run, other: Run) -> ProfilePair:
     """The two as a pair. InputError where they are not one study under its two profiles."""
     if one.header.study_name != other.header.study_name:
         names = f"{one.header.study_name!r} and {other.header.study_name!r}"
@@ -103,16 +103,16 @@ def pair(one: Run, other: Run) -> Pair:
     if set(by_profile) != {"published", "fair"}:
         problem = f"both runs are of the profile {one.header.profile!r}"
         raise InputError(problem, "name one run of each: published and fair")
-    return Pair(by_profile["published"], by_profile["fair"])
+    return ProfilePair(by_profile["published"], by_profile["fair"])
 
 
-def pair_of(one: Run, path: Path | None) -> Pair | None:
+def pair_of(one: Run, path: Path | None) -> ProfilePair | None:
     """The run with the one of that file; None where there is none, or nothing of it was measured."""
     other = verdict.judged(store.load(path)) if path is not None else None
     return pair(one, other) if other is not None and other.trials else None
 
 
-def tables(found: Pair) -> tuple[LoadTable, ...]:
+def tables(found: ProfilePair) -> tuple[LoadTable, ...]:
     """A table for each closed load of the fair profile that two servers or more compete at.
 
     It stands beside the published load of the same name, or else the first published load of its workload.
@@ -132,7 +132,7 @@ def tables(found: Pair) -> tuple[LoadTable, ...]:
     return tuple(made)
 
 
-def claims(found: Pair) -> tuple[ClaimLine, ...]:
+def claims(found: ProfilePair) -> tuple[ClaimLine, ...]:
     """Every claim that one of the profiles puts to the test, in the study's order."""
     published, fair = _verdicts(found.published), _verdicts(found.fair)
     lines = []
@@ -143,19 +143,19 @@ def claims(found: Pair) -> tuple[ClaimLine, ...]:
     return tuple(lines)
 
 
-def settings(found: Pair) -> tuple[SettingLine, ...]:
+def settings(found: ProfilePair) -> tuple[SettingLine, ...]:
     """What the fair profile sets otherwise, server by server."""
     published, fair = _facts(found.published), _facts(found.fair)
     lines = []
     for name in published:
         for fact in dict.fromkeys((*published[name], *fair.get(name, {}))):
-            sides = [_told(side.get(name, {}).get(fact)) for side in (published, fair)]
+            sides = [_fact(side.get(name, {}).get(fact)) for side in (published, fair)]
             if name in fair and sides[0] != sides[1]:
                 lines.append(SettingLine(name, fact.replace("_", " "), *sides))
     return tuple(lines)
 
 
-def warnings(found: Pair) -> tuple[str, ...]:
+def warnings(found: ProfilePair) -> tuple[str, ...]:
     """Why the two runs should not be put side by side without a second thought; empty where they may."""
     one, other = found.published.header, found.fair.header
     said = []
@@ -175,7 +175,7 @@ def warnings(found: Pair) -> tuple[str, ...]:
     return tuple(said)
 
 
-def told(table: LoadTable) -> tuple[str, ...]:
+def sentences(table: LoadTable) -> tuple[str, ...]:
     """What became of the ranking, in sentences: the three orders, and each pair that turned round."""
     printed = [(line.printed_place, line.name) for line in table.lines]
     measured = [(line.published.place, line.name) for line in table.lines]
@@ -207,7 +207,7 @@ def _turned(table: LoadTable) -> Iterator[str]:
             yield f"{ahead.name} was published ahead of {behind.name}; on fair terms {now}."
 
 
-def _order(places: Sequence[tuple[Place | None, str]]) -> str:
+def _order(places: Sequence[tuple[ProfileRank | None, str]]) -> str:
     """Names in the order of their places; those that share one are joined."""
     ranks: dict[int, list[str]] = {}
     for place, name in places:
@@ -233,8 +233,8 @@ def _lines(
                 competes=row.case.role == "candidate",
                 printed_per_s=printed.get(name),
                 printed_place=by_figure.get(name),
-                published=Cell(published.get(name), places["published"].get(name)),
-                fair=Cell(fair.get(name), places["fair"].get(name)),
+                published=ProfileCell(published.get(name), places["published"].get(name)),
+                fair=ProfileCell(fair.get(name), places["fair"].get(name)),
             )
         )
     yield from sorted(lines, key=_best_first)
@@ -246,16 +246,18 @@ def _best_first(line: ServerLine) -> tuple[bool, int, int]:
     return not line.competes, place.number if place else last, before.number if before else last
 
 
-def _places(rows: Mapping[str, Row]) -> dict[str, Place]:
-    """The tiers of a profile; where it has none, the order of the figures that may be shown."""
+def _places(rows: Mapping[str, Row]) -> dict[str, ProfileRank]:
+    """The ranks of a profile; where it has none, the order of the figures that may be shown."""
     competing = {name: row for name, row in rows.items() if row.case.role == "candidate"}
-    tiers = {name: Place(row.tier, shown=True) for name, row in competing.items() if row.tier is not None}
-    return tiers or _bare({name: row.throughput.value for name, row in competing.items() if row.throughput})
+    ranks = {
+        name: ProfileRank(row.rank, shown=True) for name, row in competing.items() if row.rank is not None
+    }
+    return ranks or _bare({name: row.throughput.value for name, row in competing.items() if row.throughput})
 
 
-def _bare(rates: Mapping[str, float]) -> dict[str, Place]:
+def _bare(rates: Mapping[str, float]) -> dict[str, ProfileRank]:
     ordered = sorted(rates, key=lambda name: -rates[name])
-    return {name: Place(number, shown=False) for number, name in enumerate(ordered, start=1)}
+    return {name: ProfileRank(number, shown=False) for number, name in enumerate(ordered, start=1)}
 
 
 def _printed(run: Run, entry: str, key: tuple[str, str]) -> float | None:
@@ -291,7 +293,7 @@ def _facts(run: Run) -> dict[str, dict[str, str | int | float | bool]]:
     return {short_name(case): case.facts for case in run.header.cases if case.role == "candidate"}
 
 
-def _told(fact: str | int | float | bool | None) -> str:
+def _fact(fact: str | int | float | bool | None) -> str:
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     return "–" if fact is None else str(fact)

@@ -28,7 +28,7 @@ def _controls(run: Run) -> Iterator[str]:
     seen = verdict.see_run(run)
     findings = run.judgement.findings if run.judgement else ()
     failed = any(one.code == "D1" for one in findings)
-    claimed = f"no difference below {fmt.share(verdict.noise_floor(findings))} is claimed"
+    claimed = f"no difference below {fmt.share(verdict.minimum_effect(findings))} is claimed"
     for control, ratio in seen.controls.items():
         case = seen.find(control)
         assert case is not None  # its ratio was made of it

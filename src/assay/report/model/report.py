@@ -71,7 +71,7 @@ def _failures(found: Sequence[Section]) -> Iterator[NotMeasured]:
 def _trials(run: Run, found: Sequence[Section]) -> Table | None:
     """Every trial, server by server."""
     heads = ("server", "block:", "throughput:", "mean:", "p50:", "p90:", "p99:", "max:", "failed:")
-    order = [row.case.id for section in found for row in (*section.candidates, *section.others)]
+    order = [row.case.id for section in found for row in (*section.candidates, *section.shown_apart)]
     measured = [trial for trial in run.trials if trial.measurement]
     measured.sort(key=lambda trial: (order.index(trial.case), trial.block))
     return plain("Every trial", heads, (_trial(run, trial) for trial in measured)) if measured else None

@@ -14,12 +14,12 @@ from assay.report.model.rows import (
     throughput_words,
     times_limited,
 )
-from assay.report.model.values import Cell, Column, Line, Table, Tone, table
+from assay.report.model.values import Cell, Column, Table, TableLine, Tone, table
 
 _PLACE, _BEHAVIOUR = 0, 1
 
 COLUMNS = (
-    Column("tier", "tier", right=True, part=_PLACE),
+    Column("rank", "rank", right=True, part=_PLACE),
     Column("server", "server", key=True, part=_PLACE),
     Column("throughput", "throughput", right=True, part=_PLACE),
     Column("interval", "95 %", right=True, part=_PLACE),
@@ -42,7 +42,7 @@ def results(section: Section) -> Table:
     made = table(
         f"Results: {fmt.safe(section.title)}" if section.title else "Results",
         COLUMNS,
-        (_line(row, alone=len(section.rows) == 1) for row in (*section.candidates, *section.others)),
+        (_line(row, alone=len(section.rows) == 1) for row in (*section.candidates, *section.shown_apart)),
     )
     return Table(made.title, made.columns, made.lines, _note(made, section))
 
@@ -63,18 +63,18 @@ def _note(made: Table, section: Section) -> str:
     limited = times_limited(section.rows) if times else ""
     said += [limited] if limited else []
     said += ["CPU is the share of the server's cores"] if "cpu" in names else []
-    said += ["what stands apart does not compete"] if section.candidates and section.others else []
+    said += ["what stands apart does not compete"] if section.candidates and section.shown_apart else []
     return "; ".join(said)
 
 
-def _line(row: Row, *, alone: bool) -> Line:
+def _line(row: Row, *, alone: bool) -> TableLine:
     """What is told of a case; one that is `alone` has no place and is no share of a best."""
     candidate = row.case.role == "candidate" and not alone
     p50, p99 = service_words(row) if row.closed_loop else response_words(row)
     bad = row.throughput is None and (row.withheld or row.failure is not None)
     relative = "" if alone else fmt.safe(relative_words(row), 60)
     cells = {
-        "tier": Cell(str(row.tier or fmt.UNKNOWN) if candidate else ""),
+        "rank": Cell(str(row.rank or fmt.UNKNOWN) if candidate else ""),
         "server": Cell(fmt.safe(row.name, NAME_LENGTH)),
         "throughput": Cell(throughput_words(row), "bad" if bad else "strong" if row.throughput else "plain"),
         "interval": Cell(interval_words(row)),
@@ -87,7 +87,7 @@ def _line(row: Row, *, alone: bool) -> Line:
         "memory": Cell(fmt.size(fmt.value_of(row.peak_memory_bytes))),
         "start": Cell(fmt.time(fmt.value_of(row.start_ns))),
     }
-    return Line(tuple(cells[column.name] for column in COLUMNS), apart=row.case.role != "candidate")
+    return TableLine(tuple(cells[column.name] for column in COLUMNS), apart=row.case.role != "candidate")
 
 
 def _gravest(row: Row) -> Tone:

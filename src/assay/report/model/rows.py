@@ -84,9 +84,9 @@ class Row:
     alone: bool = False
 
     @property
-    def tier(self) -> int | None:
+    def rank(self) -> int | None:
         """Its place in the ranking, shared by cases that cannot be told apart."""
-        return self.place.tier if self.place else None
+        return self.place.rank if self.place else None
 
     @property
     def failed_name(self) -> str:
@@ -119,7 +119,7 @@ class Section:
         return tuple(row for row in self.rows if row.case.role == "candidate")
 
     @property
-    def others(self) -> tuple[Row, ...]:
+    def shown_apart(self) -> tuple[Row, ...]:
         """Ceiling, reference and control: shown apart."""
         return tuple(row for row in self.rows if row.case.role != "candidate")
 
@@ -292,7 +292,7 @@ def _section_title(run: Run, workload: str, load: str) -> str:
 
 def _order(row: Row) -> tuple[bool, int, float]:
     value = row.throughput.value if row.throughput else float("-inf")
-    return row.case.role != "candidate", row.tier or 10**6, -value
+    return row.case.role != "candidate", row.rank or 10**6, -value
 
 
 def _row(run: Run, case: Case) -> Row:

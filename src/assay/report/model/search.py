@@ -9,7 +9,7 @@ from assay.core import format as fmt
 from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.model.rows import name_of_case, ordered_findings
-from assay.report.model.values import Answer, Cell, Column, Line, Table, table
+from assay.report.model.values import Answer, Cell, Column, Table, TableLine, table
 from assay.verdict.search import SearchAnswer, Step, answer_of
 
 _COLUMNS = (
@@ -20,22 +20,22 @@ _COLUMNS = (
 )
 
 
-def told(run: Run) -> Answer:
+def in_sentences(run: Run) -> Answer:
     """What was found, how sure that is, and what the server did not survive."""
     found = answer_of(run)
-    more = "To settle it: give it a larger --budget, or a wider --within."
+    more = "To settle it: give it a larger --budget, or a wider --resolution."
     searching = found.capacity is not None and found.state == "searching" and not _withheld(run)
-    return Answer(said=tuple(_sentences(run, found)), surer=(more,) * searching)
+    return Answer(headline=tuple(_sentences(run, found)), surer=(more,) * searching)
 
 
 def steps(run: Run) -> Table:
     """Each trial in the order of the search."""
     lines = (
-        Line(
+        TableLine(
             (
                 Cell(str(number)),
                 Cell(fmt.rate(step.rate_per_s)),
-                Cell(_held(step), "plain" if step.held else "warn"),
+                Cell(_step_words(step), "plain" if step.holds else "warn"),
                 Cell(fmt.safe(step.why, 200)),
             )
         )
@@ -47,14 +47,15 @@ def steps(run: Run) -> Table:
 def line(found: SearchAnswer) -> str:
     """The last trial and where the search stands, in a line."""
     step = found.steps[-1]
-    said = f"[{len(found.steps):>2}] {fmt.rate(step.rate_per_s)}: {_held(step)} ({fmt.safe(step.why, 120)})"
+    why = fmt.safe(step.why, 120)
+    said = f"[{len(found.steps):>2}] {fmt.rate(step.rate_per_s)}: {_step_words(step)} ({why})"
     return f"{said}; capacity {between(found.capacity)}"
 
 
-def _held(step: Step) -> str:
+def _step_words(step: Step) -> str:
     if step.died:
         return "died"
-    return {True: "held", False: "missed", None: "no answer"}[step.held]
+    return {True: "held", False: "missed", None: "no answer"}[step.holds]
 
 
 def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
@@ -72,7 +73,7 @@ def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
         sure = f"95 % sure: {rate(capacity.low)} to {rate(capacity.high)}, {trials}"
         yield f"{name} holds {objective} up to {rate(capacity.value)} ({sure})."
     elif found.state == "below the range":
-        last = next(step for step in reversed(found.steps) if step.held is False)
+        last = next(step for step in reversed(found.steps) if step.holds is False)
         at = f"{rate(capacity.value)}, the lowest that was asked"
         yield f"{name} does not hold {objective} even at {at} ({trials}): {last.why}."
     elif found.state == "above the range":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.core import format as fmt
-from assay.model.design import Figures
+from assay.model.design import PublishedFigures
 from assay.model.run import Run
 from assay.report.model.rows import short_name
 from assay.report.model.values import Table, plain
@@ -42,7 +42,7 @@ def published(run: Run) -> Table:
     return plain("As published", heads, rows)
 
 
-def _published(name: str, figure: Figures) -> tuple[str, ...]:
+def _published(name: str, figure: PublishedFigures) -> tuple[str, ...]:
     return (
         name,
         f"{figure.workload} {figure.load}".strip(),

@@ -24,7 +24,7 @@ def tables(found: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 def _lines(section: Section) -> Iterable[tuple[str, ...]]:
-    for row in (*section.candidates, *section.others):
+    for row in (*section.candidates, *section.shown_apart):
         for used in row.services:
             memory = fmt.size(used.memory_bytes) + ("" if used.pages_shared_out else " *")
             yield row.name, used.name, fmt.share(used.cpu_share), memory, used.version

@@ -16,30 +16,30 @@ _LONGEST_REASON = 300
 
 
 class Reason(NamedTuple):
-    """Why these rows have no place: `said` after their names, `named` with them. `whole` is what remains to
+    """Why these rows have no place: `text` after their names, `named` with them. `whole` is what remains to
     be said where it holds of everyone."""
 
     rows: tuple[Row, ...]
-    said: str
+    text: str
     named: str
     whole: str
 
 
 def left_out(run: Run, section: Section, without: Row | None = None) -> str:
     """A sentence for each reason, of those that have no place and may be ahead of all that have."""
-    rows = [row for row in section.candidates if row.tier is None and row is not without and measured(row)]
+    rows = [row for row in section.candidates if row.rank is None and row is not without and measured(row)]
     sentences = []
     for reason in reasons(run, section, rows):
         names = listed(row.name for row in reason.rows)
         are = "is" if len(reason.rows) == 1 else "are"
-        sentences.append(f" {names} {are} not ranked{f': {reason.said}' if reason.said else ''}.")
+        sentences.append(f" {names} {are} not ranked{f': {reason.text}' if reason.text else ''}.")
     return "".join(sentences)
 
 
 def nobody(run: Run, section: Section) -> str:
     """Why nobody has a place."""
     rows = [row for row in section.candidates if measured(row)]
-    found = [reason for reason in reasons(run, section, rows) if reason.said]
+    found = [reason for reason in reasons(run, section, rows) if reason.text]
     if len(found) == 1 and len(found[0].rows) == len(rows):
         return found[0].whole
     return "; ".join(reason.named for reason in found)

@@ -46,7 +46,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line of a table. `apart`: it does not compete; `inner`: it belongs to the line above it."""
 
     cells: tuple[Cell, ...]
@@ -60,7 +60,7 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     note: str = ""
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class Table:
         return tuple(line.cells[place].text for line in self.lines for place in places)
 
 
-def table(title: str, columns: Sequence[Column], lines: Iterable[Line], note: str = "") -> Table:
+def table(title: str, columns: Sequence[Column], lines: Iterable[TableLine], note: str = "") -> Table:
     """A table without the columns in which no line has anything to say."""
     found = tuple(lines)
     kept = [
@@ -81,7 +81,7 @@ def table(title: str, columns: Sequence[Column], lines: Iterable[Line], note: st
         title=title,
         columns=tuple(columns[place] for place in kept),
         lines=tuple(
-            Line(tuple(line.cells[place] for place in kept), line.apart, line.inner) for line in found
+            TableLine(tuple(line.cells[place] for place in kept), line.apart, line.inner) for line in found
         ),
         note=note,
     )
@@ -101,30 +101,30 @@ def plain(
         Column(head.removesuffix(":"), head.removesuffix(":"), right=head.endswith(":"), key=place < keys)
         for place, head in enumerate(fmt.safe(head, 60) for head in heads)
     ]
-    lines = (Line(tuple(Cell(fmt.safe(cell, longest)) for cell in row)) for row in rows)
+    lines = (TableLine(tuple(Cell(fmt.safe(cell, longest)) for cell in row)) for row in rows)
     return table(fmt.safe(title), columns, lines, note)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer (`said`, a sentence for each question), how sure it is, why it is no surer, and what would
-    make it so. `standing` says once whether the run bears the hallmark, or what stands against it."""
+    """The answer (`headline`, a sentence for each question), how sure it is, why it is no surer, and what
+    would make it so. `state` says once whether the run is clean, or what stands against it."""
 
-    said: tuple[str, ...]
+    headline: tuple[str, ...]
     sure: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
     surer: tuple[str, ...] = ()
-    standing: str = ""
-    hallmark: bool = False
+    state: str = ""
+    clean: bool = False
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """All of it but the standing, in the order in which a reader asks."""
-        return (*self.said, *self.sure, *self.why, *self.surer)
+        return (*self.headline, *self.sure, *self.why, *self.surer)
 
 
 @dataclass(frozen=True)
-class Seen:
+class FindingSubject:
     """What a rule saw of one subject (empty: of everything). `cases` are the ids it is about."""
 
     subject: str
@@ -133,7 +133,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Group:
+class FindingGroup:
     """The findings of one rule that do the same to the answer; what they mean and ask for may differ."""
 
     code: str
@@ -141,7 +141,7 @@ class Group:
     title: str
     effect: str
     source: str
-    seen: tuple[Seen, ...]
+    subjects: tuple[FindingSubject, ...]
     meanings: tuple[str, ...]
     remedies: tuple[str, ...]
 
@@ -170,7 +170,7 @@ class Report:
     tables: tuple[Table, ...] = ()
     failures: tuple[NotMeasured, ...] = ()
     claims: Table | None = None
-    findings: tuple[Group, ...] = ()
+    findings: tuple[FindingGroup, ...] = ()
     about: tuple[Table, ...] = ()
     trials: Table | None = None
     circumstances: tuple[tuple[str, str], ...] = ()
@@ -183,15 +183,15 @@ class Report:
 
 @dataclass(frozen=True)
 class Beside:
-    """Two runs side by side: a study's two profiles, or base and new. `which` are (side, run), `told` the
-    sentences below the tables, `findings` are (side, group)."""
+    """Two runs side by side: a study's two profiles, or base and new. `which` are (side, run), `sentences`
+    the sentences below the tables, `findings` are (side, group)."""
 
     title: str
     which: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...] = ()
     conclusion: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
-    told: tuple[str, ...] = ()
-    findings: tuple[tuple[str, Group], ...] = ()
+    sentences: tuple[str, ...] = ()
+    findings: tuple[tuple[str, FindingGroup], ...] = ()
     note: str = ""
     extra: tuple[Table, ...] = ()

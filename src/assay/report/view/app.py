@@ -57,7 +57,9 @@ class _Pages:
         """A run's report, as `assay report --html` writes it."""
         file = await run_in_threadpool(self._file, request.path_params["run"])
         other = await run_in_threadpool(_other, file)
-        return HTMLResponse(await run_in_threadpool(_report, _State.of(file), other and _State.of(other)))
+        return HTMLResponse(
+            await run_in_threadpool(_report, _FileState.of(file), other and _FileState.of(other))
+        )
 
     async def live(self, request: Request) -> HTMLResponse:
         """Where a run stands; the page asks again by itself until it has ended."""
@@ -94,7 +96,7 @@ class _Pages:
         return self._results / name / FILE
 
 
-class _State(NamedTuple):
+class _FileState(NamedTuple):
     """A run file in the state that its time and size name."""
 
     file: Path
@@ -102,13 +104,13 @@ class _State(NamedTuple):
     size: int
 
     @classmethod
-    def of(cls, file: Path) -> _State:
+    def of(cls, file: Path) -> _FileState:
         seen = file.stat()
         return cls(file, seen.st_mtime_ns, seen.st_size)
 
 
 @lru_cache(maxsize=_REPORTS_KEPT)
-def _report(run: _State, other: _State | None) -> str:
+def _report(run: _FileState, other: _FileState | None) -> str:
     """The report of a run, beside that of the other profile in its series."""
     from assay.report import html
     from assay.report.model.profiles import pair_of

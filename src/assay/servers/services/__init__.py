@@ -20,7 +20,7 @@ from assay.servers.cores import CoreSplit
 from assay.servers.manifest import find_server
 from assay.servers.sampler import TreeClock
 from assay.servers.server import start as start_server
-from assay.servers.services.existing import existing_env, reach
+from assay.servers.services.existing import check_listening, existing_env
 from assay.servers.services.manifest import UPSTREAM, ServiceSpec, names, read_service
 from assay.servers.services.needs import requirements, requirements_of_all, upstreams_of_all
 from assay.servers.services.own import RunningService, start_own
@@ -57,7 +57,7 @@ class Services:
         for spec in self.specs:
             if spec.url is not None:
                 self.existing |= existing_env(spec)
-                reach(spec)
+                check_listening(spec)
                 continue
             running = self.running.get(spec.name)
             if running is not None and not running.died():
@@ -87,15 +87,15 @@ class Services:
 
     def clocks(self) -> dict[str, TreeClock]:
         """The CPU clocks of those that run on this machine, for moments within a load."""
-        return {name: TreeClock(service.kept.keeper_pid) for name, service in self.running.items()}
+        return {name: TreeClock(service.kept.supervisor_pid) for name, service in self.running.items()}
 
-    def seen(self) -> tuple[ServiceSeen, ...]:
+    def observed(self) -> tuple[ServiceSeen, ...]:
         """What the services are, and the memory that they take now.
 
         That is looked up after a load, once for all that was measured in it, because to look costs time on
         their cores.
         """
-        return tuple(starmap(_seen, self.running.items()))
+        return tuple(starmap(_service_seen, self.running.items()))
 
     def used(
         self, seen: Iterable[ServiceSeen], cpu_ns: Mapping[str, int], measured_ns: int
@@ -116,7 +116,7 @@ class Services:
         return start_own(spec, read_service(spec.name), self.split.server, log)
 
 
-def _seen(name: str, service: RunningService) -> ServiceSeen:
+def _service_seen(name: str, service: RunningService) -> ServiceSeen:
     memory_bytes, shared_out = service.sampler.memory()
     return ServiceSeen(
         name=name,

@@ -33,7 +33,7 @@ def existing_env(spec: ServiceSpec) -> dict[str, str]:
     return {name: fill(value, values) for name, value in read_service(spec.name).env.items()}
 
 
-def reach(spec: ServiceSpec) -> None:
+def check_listening(spec: ServiceSpec) -> None:
     """Make sure that somebody listens there. ServerFailed (stage "service") where nobody does."""
     parts = _parts(spec)
     where = (parts.hostname or "", _port(parts) or 0)

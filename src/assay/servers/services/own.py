@@ -19,7 +19,7 @@ from assay.servers.requires import Checked
 from assay.servers.sampler import Sampler
 from assay.servers.server import HOST, free_port
 from assay.servers.services.manifest import ServiceManifest, ServiceSpec, fill
-from assay.servers.supervised import Kept, Order, exit_in_words, tail
+from assay.servers.supervised import Kept, StartOrder, exit_in_words, tail
 
 _COMMAND_TIMEOUT_S = 120
 _POLL_S = 0.05
@@ -53,7 +53,7 @@ def start_own(
     checked = requires.check_all(manifest.requires)
     lacking = [one for one in checked if not one.fulfilled]
     if lacking:
-        raise ServerFailed("service", f"{spec.name}: {'; '.join(one.told for one in lacking)}")
+        raise ServerFailed("service", f"{spec.name}: {'; '.join(one.sentence for one in lacking)}")
     data = new_folder(spec.name)
     try:
         return _Start(spec, manifest, cpus, log, checked, data).run()
@@ -99,7 +99,7 @@ class _Start:
                 self._do(step.command)
             for file in self.spec.table.setup:
                 self._load(self.spec.contract.folder / file)
-            sampler = Sampler(kept.keeper_pid)
+            sampler = Sampler(kept.supervisor_pid)
         except BaseException:
             kept.stop()
             raise
@@ -114,11 +114,11 @@ class _Start:
             for path in (self.data, password):
                 os.chown(path, self.user.pw_uid, self.user.pw_gid)
 
-    def _order(self) -> Order:
+    def _order(self) -> StartOrder:
         command = [fill(word, self.values) for word in self.manifest.run.command]
         for name, value in (self.manifest.settings | dict(self.spec.settings)).items():
             command += [fill(word, {"name": name, "value": value}) for word in self.manifest.run.setting]
-        return Order(
+        return StartOrder(
             command=command,
             env={**os.environ, **self.env},
             cwd=self.data,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.model.finding import Subject
-from assay.stats import NOISE_FLOOR
+from assay.stats import MINIMUM_EFFECT
 from assay.stats.pairing import ALPHA, pair
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.rule import Effects, Hit, RunRule, Threshold, Thresholds
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
 
 
@@ -83,10 +83,10 @@ def yardstick_overtaken(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
     """D4: a candidate that is shown faster than the reference or the ceiling it is measured by."""
     for group in run.groups.values():
         results = [seen for seen in group if seen.case.id not in run.void]
-        rivals = [seen for seen in results if seen.candidate and seen.closed]
+        candidates = [seen for seen in results if seen.candidate and seen.closed]
         for yardstick in [seen for seen in results if seen.case.role in ("reference", "ceiling")]:
-            alpha = ALPHA / max(1, len(rivals))
-            found = [_faster(run, seen, yardstick, thresholds["faster"], alpha) for seen in rivals]
+            alpha = ALPHA / max(1, len(candidates))
+            found = [_faster(run, seen, yardstick, thresholds["faster"], alpha) for seen in candidates]
             faster = [one for one in found if one is not None]
             if faster:
                 ratio, name = max(faster)
@@ -116,7 +116,7 @@ D4 = RunRule(
     code="D4",
     title="a yardstick that is overtaken",
     severities=("note",),
-    thresholds=(Threshold("faster", NOISE_FLOOR, "share", "how much faster a candidate may be"),),
+    thresholds=(Threshold("faster", MINIMUM_EFFECT, "share", "how much faster a candidate may be"),),
     meaning=(
         "A reference stands for what is possible, and the null server for what the generator can drive. A "
         "candidate was faster, so neither says how far the others are from a limit."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.model.measurement import Stray
 from assay.model.trial import Case
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Answers, Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
 
 PLAIN = frozenset({"", "identity"})
@@ -95,9 +95,9 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
 
 def _not_kept(load: Load, thresholds: Thresholds) -> Hit | None:
     """Connections that had to be opened again, other than after failures."""
-    if load.books is None:
+    if load.requests is None:
         return None
-    ended, closed = load.books.completed + load.books.failed, load.closed_by_server
+    ended, closed = load.requests.completed + load.requests.failed, load.closed_by_server
     share = closed / ended if ended else 0.0
     if share <= thresholds["reopened"]:
         return None
@@ -209,7 +209,7 @@ def _handicaps(case: Case) -> list[str]:
     facts = case.facts
     found = []
     if str(facts.get("jit", "")).lower() in ("c1", "interpreted", "off"):
-        found.append("a JVM that is limited to its first compiler tier")
+        found.append("a JVM that is limited to its first compiler rank")
     if facts.get("debug") is True:
         found.append("debugging switched on")
     if facts.get("request_log") is True:

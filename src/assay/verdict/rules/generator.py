@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from assay.model.finding import Subject
 from assay.model.trial import Carried
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load
 from assay.verdict.pace import paced_by_server, why_unbounded
 from assay.verdict.rule import (
@@ -20,7 +21,6 @@ from assay.verdict.rule import (
     Threshold,
     Thresholds,
 )
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 
 _OTHERS_SHARE = 0.1
@@ -141,7 +141,7 @@ G1 = LoadRule(
 
 
 def generator_stalled(load: Load, thresholds: Thresholds) -> Hit | None:
-    """G2: times lose their meaning first; a pause as large as the noise floor cost answers, too."""
+    """G2: times lose their meaning first; a pause as large as the minimum effect cost answers, too."""
     longest = max((worker.largest_stall_ns for worker in load.workers), default=0)
     if longest <= thresholds["stall"] or not load.counts.duration_ns:
         return None

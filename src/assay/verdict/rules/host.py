@@ -62,15 +62,15 @@ H1 = LoadRule(
 )
 
 
-def machine_disturbed(load: Load, thresholds: Thresholds) -> Hit | None:
+def machine_busy(load: Load, thresholds: Thresholds) -> Hit | None:
     """H2: what the machine, or its host, took away during the trial. In turns all meet it alike; of trials
     one after the other each has its own."""
     hit = _disturbance(load, thresholds)
-    in_turns = load.settle_ns is not None
+    in_turns = load.washout_ns is not None
     return hit and replace(hit, effects=_MET_ALIKE if in_turns else _ONE_AFTER_THE_OTHER)
 
 
-_MET_ALIKE = Effects("at least", comparison="none", because="the machine was disturbed", when="in turns")
+_MET_ALIKE = Effects("at least", comparison="none", because="the machine was busy", when="in turns")
 _ONE_AFTER_THE_OTHER = replace(_MET_ALIKE, comparison="at least", when="of both, one after the other")
 
 
@@ -87,8 +87,8 @@ def _disturbance(load: Load, thresholds: Thresholds) -> Hit | None:
     if throttled > thresholds["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
         return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
-    others = _others(load)
-    if others is not None and others > thresholds["others"]:
+    others = _background_cores(load)
+    if others is not None and others > thresholds["background"]:
         resting = {} if load.resting_cores is None else {"resting_cores": load.resting_cores}
         figures |= {"others_cores": others, **resting}
         return Hit("flagged", _who_was_busy(others, load.resting_cores), figures, gravity=others)
@@ -103,16 +103,16 @@ def _disturbance(load: Load, thresholds: Thresholds) -> Hit | None:
 def _who_was_busy(others: float, resting: float | None) -> str:
     """Of so many cores what servers kept busy whose turn it was not: they are ours, and no other program."""
     if resting is None:
-        return f"servers of its sitting that rested, or other programs, kept {others:.1f} cores busy"
+        return f"servers of its block that rested, or other programs, kept {others:.1f} cores busy"
     if round(resting, 1) == 0:
         return f"other programs kept {others:.1f} cores busy"
     rested = min(resting, others)
-    told = f"servers of its sitting that rested kept {rested:.1f} cores busy"
+    told = f"servers of its block that rested kept {rested:.1f} cores busy"
     left = round(others - resting, 1)
     return f"{told}, other programs {left:.1f}" if left > 0 else told
 
 
-def _others(load: Load) -> float | None:
+def _background_cores(load: Load) -> float | None:
     """Cores kept busy by neither client, server nor services.
 
     A kernel that counts by ticks (CONFIG_TICK_CPU_ACCOUNTING) reads too little from a core whose work keeps
@@ -142,13 +142,13 @@ def _others(load: Load) -> float | None:
 
 H2 = LoadRule(
     code="H2",
-    title="the machine was disturbed",
+    title="the machine was busy",
     severities=("flagged", "note"),
     effects=(_MET_ALIKE, _ONE_AFTER_THE_OTHER),
     thresholds=(
         Threshold("steal", 0.01, "share", "CPU time that the host may take away"),
         Threshold("throttled", 0.01, "share", "time for which the control group may be throttled"),
-        Threshold("others", 0.2, "count", "cores that other programs may keep busy"),
+        Threshold("background", 0.2, "count", "cores that other programs may keep busy"),
         Threshold(
             "frequency", 0.05, "share", "drop of the clock below that of the run's fastest trial (a note)"
         ),
@@ -165,7 +165,7 @@ H2 = LoadRule(
     by_generator=True,
     of_server_too=True,
     of_misses=True,
-    check=machine_disturbed,
+    check=machine_busy,
 )
 
 

@@ -99,7 +99,7 @@ def _beside(load: Load) -> dict[str, float]:
     """The time, over all connections, that is in no recorded time (less than nothing: that should not be in
     one), by what it was."""
     edges_ns = load.edges_ns or 0
-    in_turns = load.settle_ns is not None
+    in_turns = load.washout_ns is not None
     cut_off = "cut off by the ends of slices" if in_turns else "under way at the end"
     brought = "begun before their slices taken off" if in_turns else "begun before the load taken off"
     # All streams of a connection wait for it, unless some think or, having failed, wait to try again.
@@ -192,15 +192,15 @@ M2 = LoadRule(
 
 
 def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
-    """M3: the rate against each other account of the same requests, and the books' balance."""
-    if load.books is not None:
-        books = load.books
-        missing = books.started - books.completed - books.failed - books.in_flight
+    """M3: the rate against each other account of the same requests, and the balance of the requests."""
+    if load.requests is not None:
+        requests = load.requests
+        missing = requests.started - requests.completed - requests.failed - requests.in_flight
         if missing:
             return Hit(
                 "withheld",
-                f"{books.started:,} started, but {books.completed:,} completed + {books.failed:,} failed + "
-                f"{books.in_flight:,} in flight",
+                f"{requests.started:,} started, but {requests.completed:,} completed + "
+                f"{requests.failed:,} failed + {requests.in_flight:,} in flight",
                 {"unaccounted": float(missing)},
                 gravity=1.0,
             )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from assay.verdict.causes import CONNECTING, LONGER, QUEUE, cause_of
+from assay.verdict.facts import intended_between
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.seen import intended_between
 from assay.verdict.silence import fell_silent
 from assay.verdict.words import counted, percent
 
@@ -145,7 +145,7 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
 
 def _waiting(load: Load) -> bool:
     """Whether requests waited for an answer at the end."""
-    return load.books is not None and load.books.in_flight > 0
+    return load.requests is not None and load.requests.in_flight > 0
 
 
 def _what_to_do(load: Load) -> str:

@@ -77,7 +77,7 @@ def _in_windows(load: Load) -> Load:
     many are left that a course can be judged."""
     length_ns = load.windows[0].length_ns if load.windows else 0
     size = min(math.ceil(_WINDOW_NS / length_ns), len(load.windows) // FEWEST_AGES) if length_ns else 0
-    if load.settle_ns is None or size < 2:
+    if load.washout_ns is None or size < 2:
         return load
     begins = range(0, len(load.windows) - size + 1, size)
     return replace(
@@ -140,14 +140,14 @@ def _alone(odd: Sequence[SteadyState], trials: int, *, compared: bool) -> Hit:
 
 def _too_few(loads: Sequence[Load]) -> Hit | None:
     """Slices in which nobody could look. Of a load that took no turns and is as short, S7 speaks."""
-    if not loads or any(load.settle_ns is None for load in loads):
+    if not loads or any(load.washout_ns is None for load in loads):
         return None
     if sum(len(load.windows) >= FEWEST_AGES for load in loads) >= FEWEST_TRIALS:
         return Hit("note", "slices of several lengths: whether its level changed with its age is not known")
     most = max(len(load.windows) for load in loads)
     evidence = (
         f"too few slices to tell whether its level still changed: {most} in each of "
-        f"{counted(len(loads), 'sitting')}; it takes {FEWEST_AGES} in {FEWEST_TRIALS}"
+        f"{counted(len(loads), 'block')}; it takes {FEWEST_AGES} in {FEWEST_TRIALS}"
     )
     return Hit("note", evidence, {"slices": float(most), "trials": float(len(loads))})
 

@@ -10,9 +10,9 @@ from assay.model.finding import Subject
 from assay.stats import mean, trials_for_half_width
 from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.sequential import FEWEST_BLOCKS
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import least_blocks
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent
 
 

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from assay.model.finding import Subject
 from assay.model.interleaving import Slice
-from assay.model.trial import Lane
+from assay.model.trial import Arm
 from assay.stats.carry_over import carry_over
 from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, error_of_mean
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
-from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent
 
-FEWEST_SITTINGS = 3
-"""From here on a sitting is one value, as its slices share their processes. With one or two of them, which
-rank nobody, the scatter of their slices is what there is."""
+FEWEST_BLOCKS = 3
+"""From here on an interleaved block is one value, as its slices share their processes. With one or two of
+them, which rank nobody, the scatter of their slices is what there is."""
 
 
 class _Shift(NamedTuple):
@@ -47,20 +47,20 @@ class _Shift(NamedTuple):
         return Subject(case=a.case.id, other_case=b.case.id), hit
 
 
-def _of_slices(sittings: Sequence[Sequence[float]]) -> _Shift | None:
-    """The mean of what was taken of slices, a row for each sitting; None with too few to tell."""
-    rows = [row for row in sittings if row]
+def _of_slices(blocks: Sequence[Sequence[float]]) -> _Shift | None:
+    """The mean of what was taken of slices, a row for each block; None with too few to tell."""
+    rows = [row for row in blocks if row]
     values = [value for row in rows for value in row]
     if len(values) < FEWEST_CYCLES:
         return None
-    if len(rows) >= FEWEST_SITTINGS:
-        return _of_sittings([statistics.fmean(row) for row in rows])
+    if len(rows) >= FEWEST_BLOCKS:
+        return _of_blocks([statistics.fmean(row) for row in rows])
     return _Shift(statistics.fmean(values), error_of_mean(values), len(values) - 1)
 
 
-def _of_sittings(values: Sequence[float]) -> _Shift:
-    """The mean of one value a sitting. A t test of it holds however the sittings differ in what they tell
-    (Ibragimov and Mueller 2010)."""
+def _of_blocks(values: Sequence[float]) -> _Shift:
+    """The mean of one value an interleaved block. A t test of it holds however the blocks differ in what they
+    tell (Ibragimov and Mueller 2010)."""
     error = statistics.stdev(values) / math.sqrt(len(values))
     return _Shift(statistics.fmean(values), error, len(values) - 1)
 
@@ -70,8 +70,8 @@ def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
     used = {
         (worker.case.id, whose): found
         for worker in run.cases
-        for whose, sittings in _used_in_slices_of(run, worker.case.id).items()
-        if (found := _of_slices(sittings)) is not None
+        for whose, blocks in _used_in_slices_of(run, worker.case.id).items()
+        if (found := _of_slices(blocks)) is not None
     }
     for (case, whose), busy in used.items():
         errors = beyond_chance(_T1_ERRORS, busy.degrees, len(used))
@@ -96,14 +96,14 @@ def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
 
 
 def _used_in_slices_of(run: RunSeen, case: str) -> Mapping[str, list[list[float]]]:
-    """By the server whose slices they were, and sitting by sitting: the share of each that `case` used of a
+    """By the server whose slices they were, and block by block: the share of each that `case` used of a
     core."""
     shares: dict[str, list[list[float]]] = {}
-    for sitting in run.sittings:
-        if not any(trial.case == case for trial in sitting.trials):
+    for block in run.interleaved:
+        if not any(trial.case == case for trial in block.trials):
             continue
         here: dict[str, list[float]] = {}
-        for rest in sitting.rested(case):
+        for rest in block.rested(case):
             here.setdefault(rest.whose, []).append(rest.cpu_ns / rest.length_ns)
         for whose, each in here.items():
             shares.setdefault(whose, []).append(each)
@@ -136,7 +136,7 @@ T1 = RunRule(
         "What it does then (compiling, collecting garbage, answering what was left over) it does in the "
         "other's time: the other would be faster alone, and its own slices are spared the work."
     ),
-    remedy="longer slices, or trials one after the other (--no-weave)",
+    remedy="longer slices, or trials one after the other (--sequential)",
     source="ours; Go against Vert.x drifts by 3 to 5 % in turns below 250 ms",
     example="A JVM whose compiler is at work while the other server has its slice.",
     check=works_while_resting,
@@ -147,15 +147,15 @@ def cold_after_switch(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Su
     """T2: the ratio in the first fifth of the slices against that in the rest of the same slices."""
     pairs = list(_pairs(run))
     for a, b in pairs:
-        sittings = _paired_slices(a, b)
+        blocks = _paired_slices(a, b)
         early = [
-            [log for one, two in cycles if (log := _early_shift(one, two)) is not None] for cycles in sittings
+            [log for one, two in cycles if (log := _early_shift(one, two)) is not None] for cycles in blocks
         ]
         shift = _of_slices(early)
         if shift is not None and shift.beyond(thresholds, len(pairs)):
             colder, other = (a, b) if shift.mean < 0 else (b, a)
             slower = shift._replace(mean=-abs(shift.mean))
-            whole = [_whole_shift(one, two) for cycles in sittings for one, two in cycles]
+            whole = [_whole_shift(one, two) for cycles in blocks for one, two in cycles]
             moved = math.expm1(abs(statistics.fmean(whole)))
             evidence = (
                 f"relative to {other.name}, {colder.name} serves {slower} in the first fifth of its slices "
@@ -198,8 +198,8 @@ T2 = RunRule(
         "four fifths of their slices. What is cold for longer than a fifth is still in it, so its interval "
         "reaches once more as far as that moved it, in favour of the colder one."
     ),
-    remedy="longer slices, over which a switch is spread, or trials one after the other (--no-weave)",
-    source="ours; settle time is doubled by itself before this is said",
+    remedy="longer slices, over which a switch is spread, or trials one after the other (--sequential)",
+    source="ours; washout is doubled by itself before this is said",
     example="A server that needs 30 ms to get up to speed after each pause, in slices of 100 ms.",
     check=cold_after_switch,
 )
@@ -207,8 +207,8 @@ T2 = RunRule(
 
 def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """T3: connections opened again between slices, by the connections that there are."""
-    lanes = _lanes(case)
-    slices = [one for lane in lanes for one in lane.slices if one.phase == "measured"]
+    arms = _arms(case)
+    slices = [one for arm in arms for one in arm.slices if one.phase == "measured"]
     asked = max((load.connections.asked for load in case.loads if load.connections), default=0)
     if not slices or not asked or not all(load.asked.keep_alive for load in case.loads):
         return None
@@ -235,13 +235,13 @@ def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -
 def _closes_after(case: CaseSeen) -> int | None:
     """The usual limit of requests on a connection that fits how often they were opened again; None where
     none does, or too few were to tell."""
-    seen = [(load.books, load.connections) for load in case.loads if load.books and load.connections]
+    seen = [(load.requests, load.connections) for load in case.loads if load.requests and load.connections]
     opened = sum(connections.opened for _, connections in seen)
     reopened = sum(connections.reopened for _, connections in seen)
     if reopened < _FEWEST_CLOSES * opened:
         return None
     # Those that are still open have had half of their requests, on average.
-    each = sum(books.completed for books, _ in seen) / (reopened + opened / 2)
+    each = sum(requests.completed for requests, _ in seen) / (reopened + opened / 2)
     nearest = min(_USUAL_COUNTS, key=lambda count: abs(each / count - 1))
     return nearest if abs(each / nearest - 1) <= _NEAR else None
 
@@ -268,7 +268,7 @@ T3 = CaseRule(
         "The server closes connections that carry nothing for the length of the others' turns. Each of its "
         "slices begins with handshakes, which it would not have without the pauses."
     ),
-    remedy="set its keep-alive time-out above the pause between turns, or measure with --no-weave",
+    remedy="set its keep-alive time-out above the pause between turns, or measure with --sequential",
     source="ours; opening 64 connections anew for each turn costs a Go server 10 % at 50 ms",
     example="A keep-alive time-out of 30 ms, with a pause of 100 ms.",
     check=connections_reopened,
@@ -290,7 +290,7 @@ def order_matters(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subjec
                 yield shift.widens(seen, before, evidence, wider=abs(shift.mean) * found.share)
 
 
-class _Carried(NamedTuple):
+class _SlicesAfter(NamedTuple):
     """What slices have of following another server's, and the share of these among them and those that follow
     their own."""
 
@@ -298,16 +298,16 @@ class _Carried(NamedTuple):
     share: float
 
 
-def _carried(run: RunSeen, case: str, other: str) -> _Carried | None:
-    """One contrast a sitting; None where too few slices followed either."""
+def _carried(run: RunSeen, case: str, other: str) -> _SlicesAfter | None:
+    """One contrast an interleaved block; None where too few slices followed either."""
     followed = {case: 0, other: 0}
     contrasts = []
-    for sitting in run.sittings:
-        lanes = {trial.case: trial.lane for trial in sitting.trials if trial.lane and trial.measurement}
-        if case not in lanes or other not in lanes:
+    for block in run.interleaved:
+        arms = {trial.case: trial.arm for trial in block.trials if trial.arm and trial.measurement}
+        if case not in arms or other not in arms:
             continue
-        whose = {one.turn: name for name, lane in lanes.items() for one in lane.slices}
-        own = _measured(lanes[case])
+        whose = {one.turn: name for name, arm in arms.items() for one in arm.slices}
+        own = _measured(arms[case])
         after = {one.cycle: whose[one.turn - 1] for one in own if one.turn - 1 in whose}
         logs = {one.cycle: math.log(one.completed / one.length_ns) for one in own}
         for name in followed:
@@ -316,12 +316,12 @@ def _carried(run: RunSeen, case: str, other: str) -> _Carried | None:
     told = [one for one in contrasts if one is not None]
     if not told or min(followed.values()) < FEWEST_CYCLES:
         return None
-    if len(told) >= FEWEST_SITTINGS:
-        shift = _of_sittings([one.mean for one in told])
+    if len(told) >= FEWEST_BLOCKS:
+        shift = _of_blocks([one.mean for one in told])
     else:
         error = math.hypot(*(one.error for one in told)) / len(told)
         shift = _Shift(statistics.fmean(one.mean for one in told), error, sum(one.degrees for one in told))
-    return _Carried(shift, followed[other] / sum(followed.values()))
+    return _SlicesAfter(shift, followed[other] / sum(followed.values()))
 
 
 T6 = RunRule(
@@ -335,7 +335,7 @@ T6 = RunRule(
         "the one whose turn is next. The order is balanced, so all meet it alike; but a server alone would "
         "not meet it at all, and differences as small as that are not claimed."
     ),
-    remedy="longer slices or a longer settle time, or trials one after the other (--no-weave)",
+    remedy="longer slices or a longer washout, or trials one after the other (--sequential)",
     source="ours; carry-over effects of crossover designs (Senn)",
     example="A server that works on for 50 ms after its last answer, in slices of 100 ms.",
     check=order_matters,
@@ -343,26 +343,26 @@ T6 = RunRule(
 
 
 def _pairs(run: RunSeen) -> Iterator[tuple[CaseSeen, CaseSeen]]:
-    """Woven cases that are compared, each two of them once."""
+    """Interleaved cases that are compared, each two of them once."""
     for group in run.groups.values():
-        yield from combinations([seen for seen in group if seen.candidate and seen.woven], 2)
+        yield from combinations([seen for seen in group if seen.candidate and seen.interleaved], 2)
 
 
-def _lanes(case: CaseSeen) -> tuple[Lane, ...]:
-    return tuple(trial.lane for trial in case.measured if trial.lane is not None)
+def _arms(case: CaseSeen) -> tuple[Arm, ...]:
+    return tuple(trial.arm for trial in case.measured if trial.arm is not None)
 
 
-def _measured(lane: Lane) -> list[Slice]:
+def _measured(arm: Arm) -> list[Slice]:
     """Its measured slices in which something was answered."""
-    return [one for one in lane.slices if one.phase == "measured" and one.completed > 0 and one.length_ns > 0]
+    return [one for one in arm.slices if one.phase == "measured" and one.completed > 0 and one.length_ns > 0]
 
 
 def _paired_slices(a: CaseSeen, b: CaseSeen) -> Sequence[Sequence[tuple[Slice, Slice]]]:
-    """By sitting that has both, the slices of both in each of its cycles."""
+    """By block that has both, the slices of both in each of its cycles."""
     found: list[list[tuple[Slice, Slice]]] = []
-    others = {lane.sitting: lane for lane in _lanes(b)}
-    for lane in _lanes(a):
-        if lane.sitting in others:
-            by_cycle = {one.cycle: one for one in _measured(others[lane.sitting])}
-            found.append([(one, by_cycle[one.cycle]) for one in _measured(lane) if one.cycle in by_cycle])
+    others = {arm.block: arm for arm in _arms(b)}
+    for arm in _arms(a):
+        if arm.block in others:
+            by_cycle = {one.cycle: one for one in _measured(others[arm.block])}
+            found.append([(one, by_cycle[one.cycle]) for one in _measured(arm) if one.cycle in by_cycle])
     return found

@@ -6,9 +6,9 @@ import statistics
 
 from assay.model.measurement import Measurement, Outcome
 from assay.verdict.causes import LONGER, cause_of
+from assay.verdict.facts import CaseSeen
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
-from assay.verdict.seen import CaseSeen
 from assay.verdict.words import counted, exact_duration, exact_percent, percent
 
 HONEST_ERRORS = frozenset({"unexpected_status", "redirect_elsewhere"})
@@ -132,9 +132,9 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
 
 def _silence(load: Load) -> Hit | None:
     """Requests that were under way for all of the measured time, which ended before any time-out."""
-    if load.books is None or not load.books.in_flight or not load.counts.duration_ns:
+    if load.requests is None or not load.requests.in_flight or not load.counts.duration_ns:
         return None
-    waiting, cause = load.books.in_flight, cause_of(load)
+    waiting, cause = load.requests.in_flight, cause_of(load)
     seen = f"; {cause.evidence}" if cause is not None and cause.evidence else ""
     return Hit(
         "withheld",

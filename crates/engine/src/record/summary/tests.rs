@@ -1,4 +1,4 @@
-//! What ledgers add up to.
+//! What recorders add up to.
 
 use super::*;
 
@@ -13,19 +13,22 @@ fn times(end_ns: u64) -> Times {
 
 #[test]
 fn a_live_view_shows_windows_that_all_workers_have_ended() {
-    let ledgers = [1, 3].map(|windows| {
-        let ledger = Ledger::new(false, false);
-        ledger.close_windows(windows);
-        Arc::new(ledger)
+    let recorders = [1, 3].map(|windows| {
+        let recorder = Recorder::new(false, false);
+        recorder.close_windows(windows);
+        Arc::new(recorder)
     });
-    assert_eq!(snapshot(Kept::alone(&ledgers), times(350)).windows.len(), 1);
+    assert_eq!(
+        snapshot(Kept::alone(&recorders), times(350)).windows.len(),
+        1
+    );
 }
 
 #[test]
 fn a_live_view_shows_no_window_that_ended_after_it_was_asked_for() {
-    let ledger = Ledger::new(false, false);
-    ledger.close_windows(3);
-    let windows = snapshot(Kept::alone(&[Arc::new(ledger)]), times(250)).windows;
+    let recorder = Recorder::new(false, false);
+    recorder.close_windows(3);
+    let windows = snapshot(Kept::alone(&[Arc::new(recorder)]), times(250)).windows;
     let lengths: Vec<u64> = windows.iter().map(|window| window.length_ns).collect();
     assert_eq!(lengths, [100, 100]);
 }
@@ -33,14 +36,14 @@ fn a_live_view_shows_no_window_that_ended_after_it_was_asked_for() {
 #[test]
 fn the_live_views_cpu_is_that_of_all_workers_by_their_time() {
     let view = |workers: &[(u64, u64)]| {
-        let ledger = |(cpu_ns, wall_ns): &(u64, u64)| {
-            let ledger = Ledger::new(false, false);
-            ledger.cpu_ns.set(*cpu_ns);
-            ledger.wall_ns.set(*wall_ns);
-            Arc::new(ledger)
+        let recorder = |(cpu_ns, wall_ns): &(u64, u64)| {
+            let recorder = Recorder::new(false, false);
+            recorder.cpu_ns.set(*cpu_ns);
+            recorder.wall_ns.set(*wall_ns);
+            Arc::new(recorder)
         };
-        let ledgers: Vec<_> = workers.iter().map(ledger).collect();
-        snapshot(Kept::alone(&ledgers), times(350)).client_cpu
+        let recorders: Vec<_> = workers.iter().map(recorder).collect();
+        snapshot(Kept::alone(&recorders), times(350)).client_cpu
     };
     let cases: [(&[(u64, u64)], f64); 4] = [
         (&[(0, 0)], 0.0),
@@ -55,29 +58,29 @@ fn the_live_views_cpu_is_that_of_all_workers_by_their_time() {
 
 #[test]
 fn a_request_that_is_missing_from_the_books_or_in_them_twice_is_an_error() {
-    type Figure = fn(&Ledger) -> &Counter;
+    type Figure = fn(&Recorder) -> &Counter;
     const FIGURES: [Figure; 7] = [
-        |ledger| &ledger.totals.started,
-        |ledger| &ledger.totals.completed,
-        |ledger| &ledger.totals.failed,
-        |ledger| &ledger.left_in_flight,
-        |ledger| &ledger.warmup.started,
-        |ledger| &ledger.warmup.completed,
-        |ledger| &ledger.warmup.failed,
+        |recorder| &recorder.totals.started,
+        |recorder| &recorder.totals.completed,
+        |recorder| &recorder.totals.failed,
+        |recorder| &recorder.left_in_flight,
+        |recorder| &recorder.warmup.started,
+        |recorder| &recorder.warmup.completed,
+        |recorder| &recorder.warmup.failed,
     ];
     // What was carried out of the warm-up ends in the measured phase.
     let counts = [9, 8, 3, 2, 10, 4, 2];
     let balance = |more: Option<Figure>| {
-        let ledgers = [(); 2].map(|()| Arc::new(Ledger::new(false, false)));
+        let recorders = [(); 2].map(|()| Arc::new(Recorder::new(false, false)));
         for (figure, count) in FIGURES.iter().zip(counts) {
-            figure(&ledgers[1]).set(count);
+            figure(&recorders[1]).set(count);
         }
         if let Some(figure) = more {
-            figure(&ledgers[0]).add(1);
+            figure(&recorders[0]).add(1);
         }
-        books(&ledgers)
+        accounting(&recorders)
     };
-    let Books {
+    let Accounting {
         started,
         completed,
         failed,
@@ -111,35 +114,35 @@ fn versions_of_answers_in_the_warm_up_are_not_those_of_the_measured_phase() {
         ((7, 7), (0, 0)),
     ];
     for ((old_before, new_before), (old, new)) in cases {
-        let ledger = Ledger::new(false, false);
+        let recorder = Recorder::new(false, false);
         let answer = |in_http10, in_http11| {
-            ledger.in_http10.add(in_http10);
-            ledger.statuses[200].add(in_http10 + in_http11);
+            recorder.in_http10.add(in_http10);
+            recorder.statuses[200].add(in_http10 + in_http11);
         };
         answer(old_before, new_before);
-        ledger.begin_measuring(0);
+        recorder.begin_measuring(0);
         answer(old, new);
         let wanted: BTreeMap<String, u64> = [("1.0", old), ("1.1", new)]
             .into_iter()
             .filter(|(_, count)| *count > 0)
             .map(|(version, count)| (version.to_owned(), count))
             .collect();
-        assert_eq!(http_versions(&[Arc::new(ledger)]), wanted);
+        assert_eq!(http_versions(&[Arc::new(recorder)]), wanted);
     }
 }
 
 #[test]
 fn a_live_view_shows_the_latest_windows_of_a_long_run() {
     const COUNT: u64 = 2 * SNAPSHOT_WINDOWS as u64;
-    let ledgers = [(); 2].map(|()| Arc::new(Ledger::new(false, false)));
+    let recorders = [(); 2].map(|()| Arc::new(Recorder::new(false, false)));
     for number in 0..COUNT {
-        for ledger in &ledgers {
-            ledger.totals.started.add(number);
-            ledger.close_windows(1);
+        for recorder in &recorders {
+            recorder.totals.started.add(number);
+            recorder.close_windows(1);
         }
     }
     // The last one but two is over.
-    let windows = snapshot(Kept::alone(&ledgers), times((COUNT - 2) * 100 + 50)).windows;
+    let windows = snapshot(Kept::alone(&recorders), times((COUNT - 2) * 100 + 50)).windows;
     let seen = windows.iter().map(|one| (one.start_ns, one.started));
     let first = COUNT - 2 - SNAPSHOT_WINDOWS as u64;
     assert!(seen.eq((first..COUNT - 2).map(|number| (number * 100, 2 * number))));

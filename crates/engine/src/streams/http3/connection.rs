@@ -17,12 +17,12 @@ use quinn_udp::UdpSocketState;
 use rustls::pki_types::CertificateDer;
 use socket2::Socket;
 
-use super::lost::Standing;
+use super::lost::PathState;
 use super::numbers::ByNumber;
 use crate::control::NEVER;
 use crate::desk::{Broken, Desk};
 use crate::record::Session;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 
 /// A connection. When it is dropped it tells the peer.
 pub(crate) struct Http3 {
@@ -33,7 +33,7 @@ pub(crate) struct Http3 {
     pub(super) unsent: Option<Box<(Transmit, Vec<u8>)>>,
     /// Whether the endpoint has forgotten it.
     pub(super) is_forgotten: bool,
-    /// When its timer goes off, and when the lane's timers will look at that.
+    /// When its timer goes off, and when the arm's timers will look at that.
     pub(super) due_ns: u64,
     pub(super) queued_ns: u64,
     /// When it was last dealt with.
@@ -133,8 +133,8 @@ impl Http3 {
         self.streams.values().map(|stream| stream.key).collect()
     }
 
-    pub(super) fn standing(&self) -> Standing {
-        Standing {
+    pub(super) fn path_state(&self) -> PathState {
+        PathState {
             is_open: self.is_open,
             is_going_away: self.is_going_away,
         }
@@ -151,7 +151,7 @@ impl Http3 {
 
     /// What the system says of the socket.
     pub(crate) fn unreached(&self, error: &io::Error, desk: &Desk) -> Broken {
-        self.standing().unreached(error, desk)
+        self.path_state().unreached(error, desk)
     }
 
     /// What was agreed on, in words. Of the cipher QUIC's state says nothing.
@@ -227,8 +227,8 @@ impl Http3 {
     }
 
     /// Notes of its path what is not told as it happens.
-    pub(crate) fn note_path(&self, ledger: &Ledger) {
-        if let Some(counts) = &ledger.http3 {
+    pub(crate) fn note_path(&self, recorder: &Recorder) {
+        if let Some(counts) = &recorder.http3 {
             let lost = self.connection.stats().path.lost_packets;
             counts
                 .lost_packets

@@ -27,12 +27,12 @@ fn is_reserved(code: Code) -> bool {
 
 /// How far a connection had come.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standing {
+pub(super) struct PathState {
     pub(super) is_open: bool,
     pub(super) is_going_away: bool,
 }
 
-impl Standing {
+impl PathState {
     fn stage(self) -> &'static str {
         match self.is_open {
             false => "handshake",
@@ -50,7 +50,7 @@ impl Standing {
 
     fn broken(self, failure: Failure, name: &str, detail: String, desk: &Desk) -> Broken {
         let stage = self.stage();
-        desk.ledger.note_fault(&format!("{stage}: {name}"));
+        desk.recorder.note_fault(&format!("{stage}: {name}"));
         Broken::new(failure, detail)
     }
 
@@ -145,7 +145,7 @@ pub(super) fn reset(code: Code, desk: &Desk) -> Broken {
         return Broken::new(Failure::Unprocessed, "the server rejected the request");
     }
     let name = name(code);
-    desk.ledger.note_reset(&name);
+    desk.recorder.note_reset(&name);
     Broken::new(
         Failure::StreamReset,
         format!("the server ended the stream: {name}"),

@@ -1,4 +1,4 @@
-//! HTTP/3: its connections over QUIC, and what those of a lane share.
+//! HTTP/3: its connections over QUIC, and what those of an arm share.
 
 mod connection;
 mod lost;

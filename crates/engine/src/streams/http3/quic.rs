@@ -1,4 +1,4 @@
-//! What the connections of HTTP/3 of a lane share: the endpoint that knows them, their timers, and buffers.
+//! What the connections of HTTP/3 of an arm share: the endpoint that knows them, their timers, and buffers.
 //!
 //! A socket of its own says whose a datagram is. So our connection IDs are empty, as a browser's are, which leaves eight
 //! bytes out of each datagram and what would be kept of five IDs a connection. Of connections whose IDs are empty the
@@ -24,7 +24,7 @@ use crate::control::NEVER;
 use crate::desk::Broken;
 use crate::program::Program;
 use crate::record::Failure;
-use crate::record::ledger::Ledger;
+use crate::record::recorder::Recorder;
 use crate::transport::{CONNECTS, QuicConnector, certificates_seen};
 
 /// So many datagrams, or trains of them (GRO), are read at once.
@@ -38,7 +38,7 @@ const _: () = assert!(MOST_IN_TRAIN * LARGEST_DATAGRAM <= 65_507);
 /// The largest that `quinn-proto` tries for (MTU discovery, by default).
 const LARGEST_DATAGRAM: usize = 1_452;
 
-/// What the connections of a lane share.
+/// What the connections of an arm share.
 pub(crate) struct Quic {
     connector: QuicConnector,
     endpoint: Endpoint,
@@ -118,7 +118,7 @@ impl Quic {
         *(self.epoch).get_or_insert_with(|| Instant::now() - since) + since
     }
 
-    /// Begins a connection in a place of the lane.
+    /// Begins a connection in a place of the arm.
     ///
     /// # Errors
     /// What the system refuses, or TLS.
@@ -154,7 +154,7 @@ impl Quic {
         &mut self,
         http3: &mut Http3,
         now_ns: u64,
-        ledger: &Ledger,
+        recorder: &Recorder,
     ) -> io::Result<bool> {
         let now = self.instant(now_ns);
         http3.dealt = now;
@@ -198,7 +198,7 @@ impl Quic {
                 }
             }
         }
-        ledger.note_datagrams(false, datagrams, bytes);
+        recorder.note_datagrams(false, datagrams, bytes);
         Ok(received == BATCH)
     }
 
@@ -211,11 +211,11 @@ impl Quic {
         number: u32,
         http3: &mut Http3,
         now_ns: u64,
-        ledger: &Ledger,
+        recorder: &Recorder,
     ) -> io::Result<()> {
         let now = self.instant(now_ns);
         http3.dealt = now;
-        self.transmit(http3, now, ledger)?;
+        self.transmit(http3, now, recorder)?;
         while let Some(event) = http3.connection.poll_endpoint_events() {
             // Anything else is of connection IDs, or of tokens by which a datagram without one is known.
             if event.is_drained() {
@@ -230,9 +230,9 @@ impl Quic {
         Ok(())
     }
 
-    fn transmit(&mut self, http3: &mut Http3, now: Instant, ledger: &Ledger) -> io::Result<()> {
+    fn transmit(&mut self, http3: &mut Http3, now: Instant, recorder: &Recorder) -> io::Result<()> {
         if let Some(unsent) = http3.unsent.take()
-            && !Self::send(http3, unsent.0, &unsent.1, ledger)?
+            && !Self::send(http3, unsent.0, &unsent.1, recorder)?
         {
             return Ok(());
         }
@@ -243,7 +243,7 @@ impl Quic {
                 return Ok(());
             };
             let bytes = &self.out[..transmit.size];
-            if !Self::send(http3, transmit, bytes, ledger)? {
+            if !Self::send(http3, transmit, bytes, recorder)? {
                 return Ok(());
             }
         }
@@ -255,14 +255,14 @@ impl Quic {
         http3: &mut Http3,
         transmit: Transmit,
         bytes: &[u8],
-        ledger: &Ledger,
+        recorder: &Recorder,
     ) -> io::Result<bool> {
         use rustix::io::Errno;
         match http3.send(&transmit, bytes) {
             Ok(()) => {
                 let segment = transmit.segment_size.unwrap_or(bytes.len()).max(1);
                 let datagrams = bytes.len().div_ceil(segment) as u64;
-                ledger.note_datagrams(true, datagrams, bytes.len() as u64);
+                recorder.note_datagrams(true, datagrams, bytes.len() as u64);
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -301,7 +301,7 @@ impl Quic {
         true
     }
 
-    /// Knows a connection of a place of the lane no more.
+    /// Knows a connection of a place of the arm no more.
     pub(crate) fn forget(&mut self, number: u32, http3: &mut Http3) {
         self.timers.forget(number, &mut http3.queued_ns);
         if !std::mem::replace(&mut http3.is_forgotten, true) {

@@ -31,14 +31,14 @@ impl Http3 {
                     Ok(())
                 }
                 quinn_proto::Event::ConnectionLost { reason } => {
-                    return Err(self.standing().lost(&reason, at.desk));
+                    return Err(self.path_state().lost(&reason, at.desk));
                 }
                 quinn_proto::Event::Stream(event) => self.heed(event, heads, at),
                 _ => Ok(()),
             };
             if let Err(fault) = heeded {
                 self.closes_with = fault.code();
-                return Err(self.standing().faulty(fault, at.desk));
+                return Err(self.path_state().faulty(fault, at.desk));
             }
         }
         Ok(is_connected)
@@ -217,7 +217,7 @@ impl Http3 {
     /// The peer processes no request from this stream on (RFC 9114, 5.2).
     fn go_away(&mut self, from: u64, at: &mut Reading<'_>) {
         self.is_going_away = true;
-        at.desk.ledger.note_going_away("GOAWAY");
+        at.desk.recorder.note_going_away("GOAWAY");
         let first = from / 4;
         let beyond: Vec<u64> = (self.streams.keys().copied())
             .filter(|number| *number >= first)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::control::NEVER;
 
-/// The connections of a lane by when their timers are to be looked at: at most one entry each, and never a late one. A
+/// The connections of an arm by when their timers are to be looked at: at most one entry each, and never a late one. A
 /// timer that is put off keeps its entry, which is looked at too early and then put where it belongs: most are put off
 /// with every datagram.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 
 from assay.audit.tools.ab.command import FLAGS
 from assay.audit.tools.ab.output import CUES, FOREIGN, LONE, PATTERNS, START
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="ab",
     closed=True,
     cues=CUES,

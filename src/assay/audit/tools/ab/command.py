@@ -1,10 +1,10 @@
 """ab's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={"-n": ("requests", "n"), "-c": ("connections", "n"), "-t": ("duration", "s")},
-    others=frozenset(
+    ignored=frozenset(
         [
             "-p",
             "-u",

@@ -1,9 +1,9 @@
 """Artillery."""
 
 from assay.audit.tools.artillery.output import CUES, PATTERNS, START, table
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="artillery",
     closed=False,
     cues=CUES,

@@ -2,9 +2,9 @@
 
 from assay.audit.tools.autocannon.command import FLAGS
 from assay.audit.tools.autocannon.output import CUES, PATTERNS, START, table
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="autocannon",
     closed=True,
     cues=CUES,

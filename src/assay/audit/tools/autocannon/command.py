@@ -1,8 +1,8 @@
 """autocannon's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-c": ("connections", "n"),
         "--connections": ("connections", "n"),
@@ -15,7 +15,7 @@ FLAGS = Flags(
         "-R": ("offered", "n"),
         "--overallRate": ("offered", "n"),
     },
-    others=frozenset(
+    ignored=frozenset(
         [
             "-w",
             "--workers",

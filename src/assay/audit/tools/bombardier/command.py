@@ -1,8 +1,8 @@
 """bombardier's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-c": ("connections", "n"),
         "--connections": ("connections", "n"),
@@ -13,7 +13,7 @@ FLAGS = Flags(
         "-r": ("offered", "n"),
         "--rate": ("offered", "n"),
     },
-    others=frozenset(
+    ignored=frozenset(
         [
             "-t",
             "--timeout",

@@ -2,9 +2,9 @@
 
 from assay.audit.tools.h2load.command import FLAGS
 from assay.audit.tools.h2load.output import CUES, PATTERNS, START
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="h2load",
     closed=True,
     cues=CUES,

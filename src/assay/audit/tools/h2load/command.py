@@ -1,8 +1,8 @@
 """h2load's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-n": ("requests", "n"),
         "--requests": ("requests", "n"),
@@ -15,7 +15,7 @@ FLAGS = Flags(
         "-D": ("duration", "s"),
         "--duration": ("duration", "t"),
     },
-    others=frozenset(["-i", "-w", "-W", "-H", "-p", "-d", "-r", "-T", "-N", "-B"]),
+    ignored=frozenset(["-i", "-w", "-W", "-H", "-p", "-d", "-r", "-T", "-N", "-B"]),
     alive=True,
     defaults={"pipelining": 1},
 )

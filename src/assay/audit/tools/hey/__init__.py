@@ -2,9 +2,9 @@
 
 from assay.audit.tools.hey.command import FLAGS
 from assay.audit.tools.hey.output import CUES, PATTERNS, START, settle
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="hey",
     closed=True,
     cues=CUES,

@@ -1,10 +1,10 @@
 """hey's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={"-n": ("requests", "n"), "-c": ("connections", "n"), "-z": ("duration", "t")},
-    others=frozenset(
+    ignored=frozenset(
         ["-q", "-o", "-m", "-H", "-t", "-A", "-d", "-D", "-T", "-a", "-x", "-cpus", "-host", "-U"]
     ),
     keep_alive={"-disable-keepalive": False, "--disable-keepalive": False},

@@ -1,6 +1,8 @@
 """JMeter's summary."""
 
 from assay.audit.tools.jmeter.output import CUES, PATTERNS, START
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(name="jmeter", closed=True, cues=CUES, start=START, patterns=PATTERNS, names=("jmeter", "JMeter"))
+TOOL = AuditTool(
+    name="jmeter", closed=True, cues=CUES, start=START, patterns=PATTERNS, names=("jmeter", "JMeter")
+)

@@ -1,8 +1,8 @@
 """k6's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-u": ("vus", "n"),
         "--vus": ("vus", "n"),
@@ -11,7 +11,7 @@ FLAGS = Flags(
         "-i": ("requests", "n"),
         "--iterations": ("requests", "n"),
     },
-    others=frozenset(["-e", "--env", "-o", "--out", "-s", "--stage", "--summary-export", "--tag"]),
+    ignored=frozenset(["-e", "--env", "-o", "--out", "-s", "--stage", "--summary-export", "--tag"]),
     alive=True,
     words=("run",),
 )

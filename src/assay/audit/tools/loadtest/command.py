@@ -1,8 +1,8 @@
 """loadtest's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-n": ("requests", "n"),
         "--maxRequests": ("requests", "n"),
@@ -12,7 +12,7 @@ FLAGS = Flags(
         "--maxSeconds": ("duration", "s"),
         "--rps": ("offered", "n"),
     },
-    others=frozenset(["-H", "-T", "-P", "-p", "-m", "-R", "-C"]),
+    ignored=frozenset(["-H", "-T", "-P", "-p", "-m", "-R", "-C"]),
     keep_alive={"-k": True, "--keepalive": True},
     opens=frozenset({"--rps"}),
 )

@@ -2,9 +2,9 @@
 
 from assay.audit.tools.locust.command import FLAGS
 from assay.audit.tools.locust.output import CUES, START, table
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="locust",
     closed=True,
     cues=CUES,

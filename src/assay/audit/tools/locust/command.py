@@ -1,13 +1,13 @@
 """Locust's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-u": ("vus", "n"),
         "--users": ("vus", "n"),
         "-t": ("duration", "t"),
         "--run-time": ("duration", "t"),
     },
-    others=frozenset(["-f", "--locustfile", "-H", "--host", "-r", "--spawn-rate", "--csv"]),
+    ignored=frozenset(["-f", "--locustfile", "-H", "--host", "-r", "--spawn-rate", "--csv"]),
 )

@@ -2,9 +2,9 @@
 
 from assay.audit.tools.oha.command import FLAGS
 from assay.audit.tools.oha.output import CUES, PATTERNS, START
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="oha",
     closed=True,
     cues=CUES,

@@ -1,8 +1,8 @@
 """rewrk's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-c": ("connections", "n"),
         "--connections": ("connections", "n"),
@@ -11,6 +11,6 @@ FLAGS = Flags(
         "-d": ("duration", "t"),
         "--duration": ("duration", "t"),
     },
-    others=frozenset({"-m", "--method", "-H", "--header", "-b", "--body"}),
+    ignored=frozenset({"-m", "--method", "-H", "--header", "-b", "--body"}),
     alive=True,
 )

@@ -1,8 +1,8 @@
 """siege's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-c": ("connections", "n"),
         "--concurrent": ("connections", "n"),
@@ -11,7 +11,7 @@ FLAGS = Flags(
         "-t": ("duration", "siege"),
         "--time": ("duration", "siege"),
     },
-    others=frozenset(
+    ignored=frozenset(
         ["-d", "--delay", "-f", "--file", "-H", "--header", "-R", "--rc", "-l", "--log", "-A", "-T"]
     ),
 )

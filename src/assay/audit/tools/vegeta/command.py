@@ -1,8 +1,8 @@
 """vegeta's flags."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-rate": ("offered", "n"),
         "--rate": ("offered", "n"),
@@ -10,7 +10,7 @@ FLAGS = Flags(
         "--duration": ("duration", "t"),
         "-connections": ("pool", "n"),
     },
-    others=frozenset(
+    ignored=frozenset(
         [
             "-targets",
             "-header",

@@ -1,10 +1,10 @@
 """wrk and wrk2."""
 
-from assay.audit.tools.pattern import Tool
+from assay.audit.tools.pattern import AuditTool
 from assay.audit.tools.wrk.command import FLAGS
 from assay.audit.tools.wrk.output import CUES, LONE, PATTERNS, START
 
-TOOL = Tool(
+TOOL = AuditTool(
     name="wrk",
     closed=True,
     cues=CUES,

@@ -1,8 +1,8 @@
 """wrk's flags, and wrk2's rate."""
 
-from assay.audit.tools.pattern import Flags
+from assay.audit.tools.pattern import ToolFlags
 
-FLAGS = Flags(
+FLAGS = ToolFlags(
     values={
         "-c": ("connections", "n"),
         "--connections": ("connections", "n"),
@@ -13,7 +13,7 @@ FLAGS = Flags(
         "-R": ("offered", "n"),
         "--rate": ("offered", "n"),
     },
-    others=frozenset({"-H", "--header", "-s", "--script", "-T", "--timeout"}),
+    ignored=frozenset({"-H", "--header", "-s", "--script", "-T", "--timeout"}),
     opens=frozenset({"-R", "--rate"}),
     alive=True,
 )

@@ -1,0 +1,355 @@
+//! One worker's recorder.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::counter::Counter;
+use super::failure::{Failure, example};
+use super::histogram::Histogram;
+use super::http3::Http3Counts;
+use super::log::{Log, Session};
+use super::streams::{StreamCounts, StreamNotes};
+
+const STATUSES: usize = 1000;
+const ENCODINGS: usize = 64;
+
+/// Counts of one phase.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) started: Counter,
+    pub(crate) completed: Counter,
+    pub(crate) failed: Counter,
+    pub(crate) bytes_read: Counter,
+    pub(crate) bytes_written: Counter,
+    pub(crate) body_bytes: Counter,
+    pub(crate) checked: Counter,
+    /// Answers that only the end of their connection ended.
+    pub(crate) ended_by_close: Counter,
+    pub(crate) missed_starts: Counter,
+    /// Requests sent again, each as often as it was.
+    pub(crate) resent: Counter,
+    /// Bytes that belong to no answer, and connections given up for them.
+    pub(crate) stray_bytes: Counter,
+    pub(crate) strayed: Counter,
+}
+
+/// The counts a window is the difference of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) started: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) bytes_read: u64,
+}
+
+/// What only an open loop has.
+#[derive(Debug)]
+pub(crate) struct OpenTimes {
+    pub(crate) response_time: Histogram,
+    pub(crate) send_lag: Histogram,
+    /// The most connections in use at one time of the current phase.
+    pub(crate) busy_peak: Counter,
+    /// Starts that came due while every place of the worker was taken.
+    pub(crate) waited: Counter,
+}
+
+/// One worker's part of a slice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Part {
+    pub(crate) turn: u64,
+    pub(crate) started: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) bytes_read: u64,
+    pub(crate) early_completed: u64,
+    pub(crate) service_time_sum_ns: u64,
+    pub(crate) service_time_p50_ns: u64,
+    pub(crate) carried: u64,
+    pub(crate) edges_ns: i64,
+    pub(crate) unsettled: u64,
+    pub(crate) late: u64,
+    pub(crate) reopened: u64,
+    pub(crate) cpu_ns: u64,
+    pub(crate) delayed_ns: Option<u64>,
+}
+
+/// What happens rarely enough for a lock.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// Windows of the warm-up, then of the measured phase.
+    pub(crate) windows: [Vec<Counts>; 2],
+    pub(crate) examples: Vec<(Failure, String)>,
+    /// The first bytes that belonged to no answer.
+    pub(crate) stray_example: Option<String>,
+    pub(crate) encodings: Vec<String>,
+    /// Handshakes by what was agreed on.
+    pub(crate) agreements: BTreeMap<String, u64>,
+    /// What the worker's first session of TLS agreed on.
+    pub(crate) session: Option<Session>,
+    /// Bytes that TLS read and wrote, once the worker has ended.
+    pub(crate) tls_bytes: Option<(u64, u64)>,
+    /// The worker's log of requests, once it has ended.
+    pub(crate) log: Option<Box<Log>>,
+    /// The worker's parts of the slices, where its arms take turns.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) streams: StreamNotes,
+    /// How long the requests that the measured phase began with had been under way, together.
+    pub(crate) brought_ns: u64,
+    /// How long each request that no answer has ended has been under way, once the worker has ended; none where its
+    /// arm took turns or was given up before.
+    pub(crate) left_ages_ns: Option<Vec<u64>>,
+    closed: Counts,
+}
+
+/// Everything one worker writes down.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    /// Counts of the current phase.
+    pub(crate) totals: Totals,
+    /// Counts of the warm-up, once it is over.
+    pub(crate) warmup: Totals,
+    pub(crate) is_measuring: Counter,
+    pub(crate) statuses: Box<[Counter]>,
+    pub(crate) encodings: Box<[Counter]>,
+    /// Answers that came as HTTP/1.0.
+    pub(crate) in_http10: Counter,
+    pub(crate) failures: Box<[Counter]>,
+    pub(crate) service_time: Histogram,
+    pub(crate) first_byte_time: Histogram,
+    pub(crate) connect_time: Histogram,
+    /// Of transports that shake hands.
+    pub(crate) handshake_time: Option<Histogram>,
+    pub(crate) open_loop: Option<OpenTimes>,
+    /// Where connections carry several requests at once.
+    pub(crate) streams: Option<StreamCounts>,
+    /// Where QUIC carries those.
+    pub(crate) http3: Option<Http3Counts>,
+    pub(crate) opened: Counter,
+    pub(crate) answered: Counter,
+    pub(crate) reopened: Counter,
+    pub(crate) open_now: Counter,
+    pub(crate) open_peak: Counter,
+    /// CPU and wall time of the current phase, as of the last window.
+    pub(crate) cpu_ns: Counter,
+    pub(crate) wall_ns: Counter,
+    pub(crate) largest_stall_ns: Counter,
+    /// Requests found unanswered on the connections when the worker ended.
+    pub(crate) left_in_flight: Counter,
+    /// The worker's own end of the measured phase.
+    pub(crate) ended_ns: Counter,
+    /// When the latest answer of the measured phase was complete, right or wrong; 0 where none was.
+    pub(crate) last_answer_ns: Counter,
+    notes: Mutex<Notes>,
+}
+
+fn counters(n: usize) -> Box<[Counter]> {
+    (0..n).map(|_| Counter::default()).collect()
+}
+
+impl Recorder {
+    pub(crate) fn new(is_open_loop: bool, shakes_hands: bool) -> Self {
+        Self {
+            totals: Totals::default(),
+            warmup: Totals::default(),
+            is_measuring: Counter::default(),
+            statuses: counters(STATUSES),
+            encodings: counters(ENCODINGS),
+            in_http10: Counter::default(),
+            failures: counters(Failure::ALL.len()),
+            service_time: Histogram::new(),
+            first_byte_time: Histogram::new(),
+            connect_time: Histogram::new(),
+            handshake_time: shakes_hands.then(Histogram::new),
+            open_loop: is_open_loop.then(|| OpenTimes {
+                response_time: Histogram::new(),
+                send_lag: Histogram::new(),
+                busy_peak: Counter::default(),
+                waited: Counter::default(),
+            }),
+            streams: None,
+            http3: None,
+            opened: Counter::default(),
+            answered: Counter::default(),
+            reopened: Counter::default(),
+            open_now: Counter::default(),
+            open_peak: Counter::default(),
+            cpu_ns: Counter::default(),
+            wall_ns: Counter::default(),
+            largest_stall_ns: Counter::default(),
+            left_in_flight: Counter::default(),
+            ended_ns: Counter::default(),
+            last_answer_ns: Counter::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    /// What is written under a lock. A writer that died left it as good as it was.
+    pub(crate) fn notes(&self) -> std::sync::MutexGuard<'_, Notes> {
+        self.notes
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Counts `n` requests that failed in one way; `example` is asked for the first time only.
+    #[cold]
+    pub(crate) fn fail(&self, failure: Failure, n: u64, example: impl FnOnce() -> String) {
+        self.note_example(failure, example);
+        self.failures[failure as usize].add(n);
+        self.totals.failed.add(n);
+    }
+
+    /// Keeps the first example of a failure.
+    #[cold]
+    pub(crate) fn note_example(&self, failure: Failure, example: impl FnOnce() -> String) {
+        let mut notes = self.notes();
+        if notes.examples.iter().all(|(known, _)| *known != failure) {
+            notes.examples.push((failure, example()));
+        }
+    }
+
+    /// Counts bytes that belong to no answer; `is_first` says that they are a connection's first.
+    #[cold]
+    pub(crate) fn note_stray(&self, bytes: u64, is_first: bool, seen: &[u8]) {
+        self.totals.stray_bytes.add(bytes);
+        self.totals.strayed.add(u64::from(is_first));
+        let mut notes = self.notes();
+        notes.stray_example.get_or_insert_with(|| example(seen));
+    }
+
+    /// Counts a connection that is being opened.
+    pub(crate) fn note_open(&self) {
+        self.open_now.add(1);
+        let peak = self.open_peak.get().max(self.open_now.get());
+        self.open_peak.set(peak);
+    }
+
+    /// Counts a handshake.
+    pub(crate) fn note_handshake(&self, time_ns: u64, agreement: String) {
+        if let Some(histogram) = &self.handshake_time {
+            histogram.record(time_ns);
+        }
+        *self.notes().agreements.entry(agreement).or_default() += 1;
+    }
+
+    /// Counts a handshake of QUIC's: how long it took is in the time to connect.
+    pub(crate) fn note_quic(&self, agreement: String) {
+        if let Some(counts) = &self.http3 {
+            counts.handshakes.add(1);
+        }
+        *self.notes().agreements.entry(agreement).or_default() += 1;
+    }
+
+    /// Requests started and not yet ended, by the accounting.
+    pub(crate) fn in_flight(&self) -> u64 {
+        let of = |totals: &Totals| {
+            let ended = totals.completed.get() + totals.failed.get();
+            totals.started.get().wrapping_sub(ended)
+        };
+        of(&self.totals).wrapping_add(of(&self.warmup))
+    }
+
+    /// Hands what is known of the connections on to another recorder of the same arm, which is written from now on.
+    pub(crate) fn hand_connections_to(&self, other: &Self) {
+        for (from, to) in [
+            (&self.opened, &other.opened),
+            (&self.answered, &other.answered),
+            (&self.reopened, &other.reopened),
+            (&self.open_now, &other.open_now),
+            (&self.open_peak, &other.open_peak),
+        ] {
+            to.set(from.take());
+        }
+    }
+
+    /// Ends a window (and the empty ones a late worker slept through).
+    pub(crate) fn close_windows(&self, count: u64) {
+        let now = Counts {
+            started: self.totals.started.get(),
+            completed: self.totals.completed.get(),
+            failed: self.totals.failed.get(),
+            bytes_read: self.totals.bytes_read.get(),
+        };
+        let mut notes = self.notes();
+        let before = std::mem::replace(&mut notes.closed, now);
+        let windows = &mut notes.windows[self.is_measuring.get() as usize];
+        windows.push(Counts {
+            started: now.started - before.started,
+            completed: now.completed - before.completed,
+            failed: now.failed - before.failed,
+            bytes_read: now.bytes_read - before.bytes_read,
+        });
+        windows.extend((1..count).map(|_| Counts::default()));
+    }
+
+    /// Ends the warm-up: its counts are put aside and all figures start again. `brought_ns` is how long the requests
+    /// under way have been so, together.
+    pub(crate) fn begin_measuring(&self, brought_ns: u64) {
+        let Totals {
+            started,
+            completed,
+            failed,
+            bytes_read,
+            bytes_written,
+            body_bytes,
+            checked,
+            ended_by_close,
+            missed_starts,
+            resent,
+            stray_bytes,
+            strayed,
+        } = &self.totals;
+        self.warmup.started.set(started.take());
+        self.warmup.completed.set(completed.take());
+        self.warmup.failed.set(failed.take());
+        for figure in [
+            bytes_read,
+            bytes_written,
+            body_bytes,
+            checked,
+            ended_by_close,
+            missed_starts,
+            resent,
+            stray_bytes,
+            strayed,
+        ] {
+            figure.set(0);
+        }
+        for table in [&self.statuses, &self.encodings, &self.failures] {
+            table.iter().for_each(|count| count.set(0));
+        }
+        self.in_http10.set(0);
+        for histogram in [
+            &self.service_time,
+            &self.first_byte_time,
+            &self.connect_time,
+        ] {
+            histogram.clear();
+        }
+        if let Some(histogram) = &self.handshake_time {
+            histogram.clear();
+        }
+        if let Some(times) = &self.open_loop {
+            times.response_time.clear();
+            times.send_lag.clear();
+            times.busy_peak.set(0);
+            times.waited.set(0);
+        }
+        if let Some(counts) = &self.streams {
+            counts.clear();
+        }
+        if let Some(counts) = &self.http3 {
+            counts.clear();
+        }
+        self.cpu_ns.set(0);
+        self.wall_ns.set(0);
+        self.largest_stall_ns.set(0);
+        self.last_answer_ns.set(0);
+        let mut notes = self.notes();
+        notes.closed = Counts::default();
+        notes.examples.clear();
+        notes.streams.clear();
+        notes.stray_example = None;
+        notes.brought_ns = brought_ns;
+        self.is_measuring.set(1);
+    }
+}

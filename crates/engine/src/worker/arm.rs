@@ -1,0 +1,379 @@
+//! [`Arm`]: a server's place in a worker. Its connections stay open, its accounting are its own.
+//!
+//! A worker has the time, waits and reads; an arm says what is sent next, on which connection, and
+//! remembers what became of it. Nothing here reads a clock or waits.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use super::clients::Clients;
+use super::turnbook::Turnbook;
+use crate::connection::{Connection, Stage};
+use crate::control::Control;
+use crate::desk::Desk;
+
+use crate::plan::{Load, RequestOrder, Stop};
+use crate::program::{Picker, Program};
+use crate::schedule::{Schedule, Share};
+use crate::streams::{Quic, State, Wires};
+use crate::transport::Transport;
+
+/// What an arm is, before it runs.
+pub(crate) struct Assignment {
+    /// Its number among those that take turns.
+    pub(crate) arm: u32,
+    /// The worker's number.
+    pub(crate) number: u32,
+    pub(crate) workers: u32,
+    pub(crate) connections: usize,
+    pub(crate) load: Load,
+    pub(crate) stop: Stop,
+    pub(crate) seed: u64,
+}
+
+impl Assignment {
+    /// This worker's share of the starts, each of so many requests.
+    pub(crate) fn share(&self, batch: u32) -> Share {
+        Share {
+            number: self.number,
+            workers: self.workers,
+            batch,
+        }
+    }
+}
+
+/// One program with its connections, its accounting and its schedule.
+pub(crate) struct Arm<T: Transport> {
+    pub(super) assignment: Assignment,
+    pub(crate) program: Arc<Program>,
+    pub(super) connector: T::Connector,
+    pub(super) desk: Desk,
+    /// Those of HTTP/1.
+    pub(super) connections: Vec<Connection<T>>,
+    /// Those of HTTP/2 or HTTP/3, where it speaks one of them.
+    pub(super) streams: Option<Box<Wires<T>>>,
+    pub(super) picker: Picker,
+    /// Where connections are clients of their own.
+    clients: Option<Box<Clients>>,
+    pub(super) schedule: Schedule,
+    /// Open connections that carry nothing. A connection closed meanwhile stays until its turn.
+    pub(super) idle: VecDeque<u32>,
+    /// Places where a connection can be opened at once.
+    pub(super) vacant: Vec<u32>,
+    /// Connections that think and places that back off, by the time they wake.
+    pub(super) sleepers: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Connections that had more to read than a turn allows.
+    pub(super) unread: Vec<u32>,
+    /// Attempts to connect that failed while none had succeeded.
+    pub(super) unreached: usize,
+    /// Requests that may start without asking.
+    pub(super) quota: u64,
+    /// Whether the last turn found no place for another request, and until when there was none for certain.
+    pub(super) is_full: bool,
+    pub(super) full_until_ns: u64,
+    /// Nothing that was begun is overdue before.
+    pub(super) overdue_from_ns: u64,
+    /// Whether it does nothing more.
+    pub(super) is_retired: bool,
+    /// What it keeps where it takes turns with others.
+    pub(super) turnbook: Option<Box<Turnbook>>,
+}
+
+impl<T: Transport> Arm<T> {
+    pub(crate) fn new(
+        assignment: Assignment,
+        program: Arc<Program>,
+        connector: T::Connector,
+        mut desk: Desk,
+    ) -> Self {
+        let streams = program.streams;
+        let places = assignment.connections * streams.unwrap_or(1) as usize;
+        let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
+        // With a rate for opening, places become vacant one after the other.
+        let later = |slot: u32| {
+            let slot_of_worker = u64::from(slot) % assignment.connections as u64;
+            let number =
+                slot_of_worker * u64::from(assignment.workers) + u64::from(assignment.number);
+            Reverse((number * program.opening_gap_ns, slot))
+        };
+        let (vacant, sleepers) = match (program.opening_gap_ns, &mut desk.supply) {
+            (0, Some(supply)) if supply.has_delays() => {
+                let later = |slot| Reverse((supply.delay_ns(), slot));
+                (Vec::new(), (0..places as u32).map(later).collect())
+            }
+            (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
+            _ => (Vec::new(), (0..places as u32).map(later).collect()),
+        };
+        let (of_http1, streams) = match streams {
+            None => (places, None),
+            Some(streams) => {
+                let quic = T::quic(&connector).map(|connector| Quic::new(connector, &program));
+                let wires = Wires::new(assignment.connections, streams as usize, quic);
+                (0, Some(Box::new(wires)))
+            }
+        };
+        Self {
+            connections: (0..of_http1).map(|_| Connection::new()).collect(),
+            streams,
+            picker: Picker::new(&program, seed),
+            clients: (program.order == RequestOrder::PerConnection)
+                .then(|| Box::new(Clients::new(&assignment))),
+            schedule: Schedule::warm_up(
+                &assignment.load,
+                assignment.share(program.pipeline),
+                assignment.seed,
+            ),
+            idle: VecDeque::with_capacity(places),
+            vacant,
+            sleepers,
+            unread: Vec::new(),
+            unreached: 0,
+            quota: u64::MAX,
+            is_full: false,
+            full_until_ns: 0,
+            overdue_from_ns: 0,
+            is_retired: false,
+            turnbook: None,
+            assignment,
+            program,
+            connector,
+            desk,
+        }
+    }
+
+    /// Begins each connection of HTTP/2 with this stream, as a client may: all of them use up a billion otherwise.
+    #[cfg(test)]
+    pub(crate) fn begin_streams_at(&mut self, number: u32) {
+        for wire in self.streams.iter_mut().flat_map(|wires| &mut wires.wires) {
+            wire.first_stream = number;
+        }
+    }
+
+    /// Whether there is a connection, or a place for one, that carries nothing.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        !(self.idle.is_empty() && self.vacant.is_empty())
+    }
+
+    /// The same, once places whose clients have nothing left are out of the way.
+    #[inline]
+    pub(super) fn finds_room(&mut self) -> bool {
+        if self.clients.is_some() {
+            while self.idle.front().is_some_and(|&slot| self.left(slot) == 0) {
+                self.idle.pop_front();
+            }
+            while self.vacant.last().is_some_and(|&slot| self.left(slot) == 0) {
+                self.vacant.pop();
+            }
+        }
+        self.has_room()
+    }
+
+    /// The client whose place it is: the number of the connection.
+    fn client(&self, slot: u32) -> u32 {
+        let of = |wires: &Wires<T>| wires.seats[slot as usize].wire;
+        self.streams.as_deref().map_or(slot, of)
+    }
+
+    fn left(&self, slot: u32) -> u64 {
+        let client = self.client(slot);
+        self.clients
+            .as_ref()
+            .map_or(u64::MAX, |clients| clients.left(client))
+    }
+
+    /// More requests that may start, of the count that all workers share or of this worker's clients.
+    pub(super) fn refill(&mut self, control: &Control) -> u64 {
+        match &mut self.clients {
+            Some(clients) => clients.hand_out(),
+            None => control.reserve(u64::from(self.program.pipeline)),
+        }
+    }
+
+    /// When the next request should start, where it has a time of its own and could.
+    pub(super) fn next_start_ns(&self) -> Option<u64> {
+        let can_start = self.quota > 0 && self.has_room();
+        self.schedule.next_ns().filter(|_| can_start)
+    }
+
+    /// When the first of those that sleep wakes.
+    pub(super) fn next_waking_ns(&self) -> Option<u64> {
+        self.sleepers.peek().map(|Reverse((at_ns, _))| *at_ns)
+    }
+
+    pub(super) fn wake_sleepers(&mut self, now_ns: u64) {
+        while let Some(Reverse((at_ns, slot))) = self.sleepers.peek().copied() {
+            if at_ns > now_ns {
+                return;
+            }
+            self.sleepers.pop();
+            self.idle.push_back(slot);
+        }
+    }
+
+    /// Gives the next requests to a connection, or to a place for one, and says which. There must
+    /// be room.
+    #[inline]
+    pub(super) fn take_next(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
+        let (slot, template, count) = self.take_place();
+        self.note_waited(count, intended_ns);
+        let connection = &mut self.connections[slot as usize];
+        connection.take(template, count, intended_ns, now_ns);
+        connection.exchange.render(&self.program, &mut self.desk);
+        slot
+    }
+
+    /// A place that carries nothing, the template of the next requests, and how many they are.
+    #[inline]
+    fn take_place(&mut self) -> (u32, u32, u32) {
+        if self.clients.is_some() {
+            return self.take_client();
+        }
+        let count = u64::from(self.program.pipeline).min(self.quota) as u32;
+        self.quota -= u64::from(count);
+        self.desk.recorder.totals.started.add(u64::from(count));
+        let template = self.picker.pick(&self.program.templates);
+        let slot = match self.idle.pop_front() {
+            Some(slot) => slot,
+            None => self.vacant.pop().expect("the caller saw one of the two"),
+        };
+        (slot, template, count)
+    }
+
+    /// The same where connections are clients: those that are not open first, so that all are used.
+    fn take_client(&mut self) -> (u32, u32, u32) {
+        let slot = self.vacant.pop().or_else(|| self.idle.pop_front());
+        let slot = slot.expect("the caller saw one of the two");
+        let client = self.client(slot);
+        let most = u64::from(self.program.pipeline).min(self.quota);
+        let count = most.min(self.left(slot));
+        self.quota -= count;
+        self.desk.recorder.totals.started.add(count);
+        let step = self
+            .clients
+            .as_mut()
+            .map_or(0, |clients| clients.begin(client, count));
+        (slot, self.picker.at(step), count as u32)
+    }
+
+    /// The same for HTTP/2 and HTTP/3: gives the next request to a seat, and says on which connection it waits.
+    #[inline]
+    pub(super) fn take_seat(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
+        let (slot, template, count) = self.take_place();
+        self.note_waited(count, intended_ns);
+        if let Some(times) = &self.desk.recorder.open_loop {
+            let spare = self.idle.len() + self.vacant.len();
+            let places = self.streams.as_ref().map_or(0, |wires| wires.seats.len());
+            let busy = (places - spare) as u64;
+            times.busy_peak.set(times.busy_peak.get().max(busy));
+        }
+        let Some(wires) = &mut self.streams else {
+            return 0;
+        };
+        let seat = &mut wires.seats[slot as usize];
+        seat.state = State::Waiting { is_held: false };
+        seat.taken_ns = now_ns;
+        seat.exchange.take(template, count, intended_ns, now_ns);
+        seat.exchange.render(&self.program, &mut self.desk);
+        wires.wires[seat.wire as usize].waiting.push_back(slot);
+        seat.wire
+    }
+
+    /// What follows a seat's answer, which is complete.
+    #[inline]
+    pub(super) fn end_stream(&mut self, slot: u32, now_ns: u64) {
+        let Some(wires) = &mut self.streams else {
+            return;
+        };
+        let seat = &mut wires.seats[slot as usize];
+        if let Some(next) = seat.exchange.take_following() {
+            seat.exchange.follow(next, now_ns, &mut self.desk);
+            seat.state = State::Waiting { is_held: false };
+            seat.taken_ns = now_ns;
+            wires.wires[seat.wire as usize].waiting.push_front(slot);
+            return;
+        }
+        match self.pause_ns() {
+            0 => self.idle.push_back(slot),
+            pause_ns => self.sleepers.push(Reverse((now_ns + pause_ns, slot))),
+        }
+    }
+
+    fn pause_ns(&mut self) -> u64 {
+        match &mut self.desk.supply {
+            Some(supply) if supply.has_delays() => supply.delay_ns(),
+            _ => self.program.think_time_ns,
+        }
+    }
+
+    /// All that the connection carried is answered: it thinks, or can be given more.
+    #[inline]
+    pub(super) fn done(&mut self, slot: u32, reusable: bool, now_ns: u64) {
+        let connection = &mut self.connections[slot as usize];
+        connection.stage = Stage::Idle;
+        let pause_ns = self.pause_ns();
+        let wake_ns = now_ns + pause_ns;
+        if !reusable {
+            self.drop_connection(slot);
+            if pause_ns > 0 {
+                self.sleepers.push(Reverse((wake_ns, slot)));
+            } else {
+                self.vacant.push(slot);
+            }
+        } else if pause_ns > 0 {
+            self.sleepers.push(Reverse((wake_ns, slot)));
+        } else {
+            self.idle.push_back(slot);
+        }
+    }
+
+    /// Closes a connection. One that carries nothing is in `idle` or `sleepers`, where it stays.
+    pub(super) fn drop_connection(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.transport.is_some() {
+            let open_now = &self.desk.recorder.open_now;
+            open_now.set(open_now.get() - 1);
+        }
+        connection.clear(&mut self.desk);
+    }
+
+    /// Writes down what is known at the end only.
+    pub(super) fn close_accounting(&mut self, end_ns: u64) {
+        let left = self.connections.iter().map(|c| u64::from(c.outstanding));
+        if let Some(wires) = &mut self.streams {
+            wires.tend(&self.desk.recorder);
+            wires.cut_waits(end_ns, &self.desk.recorder);
+        }
+        let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());
+        let left: u64 = left.sum();
+        self.desk.recorder.left_in_flight.set(left + on_streams);
+        if self.turnbook.is_none() && !self.is_retired {
+            self.desk.recorder.notes().left_ages_ns = Some(self.ages_ns(end_ns).collect());
+        }
+        for recorder in self.recorders() {
+            recorder.ended_ns.set(end_ns);
+            recorder.notes().encodings = self.desk.heads.encodings().to_vec();
+        }
+        let mut notes = self.desk.recorder.notes();
+        notes.log = self.desk.log.take();
+        notes.tls_bytes = T::tls_bytes(&self.connector);
+    }
+
+    /// Does nothing more until the end. What its connections carry stays unanswered.
+    pub(super) fn retire(&mut self) {
+        for connection in &mut self.connections {
+            connection.transport = None;
+            connection.stage = Stage::Closed;
+        }
+        if let Some(wires) = &mut self.streams {
+            wires.retire();
+        }
+        self.desk.recorder.open_now.set(0);
+        self.idle.clear();
+        self.vacant.clear();
+        self.sleepers.clear();
+        self.unread.clear();
+        self.is_retired = true;
+    }
+}

@@ -1,0 +1,180 @@
+"""The answer of a comparison in sentences that a person can quote, and where it stands while it runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from assay import verdict
+from assay.core import format as fmt
+from assay.model.design import ComparisonDesign
+from assay.model.estimate import Estimate
+from assay.model.run import Run
+from assay.model.trial import Case
+from assay.report.model import gate
+from assay.report.model.rows import name_of_case
+from assay.report.model.values import Answer
+from assay.stats.sequential import FEWEST_BLOCKS
+from assay.verdict.answer import CandidateRatio, ComparisonAnswer, answer
+from assay.verdict.budget import load_ns, spent
+
+_NARROW = 1.03
+
+
+def in_sentences(run: Run) -> Answer:
+    """One sentence for each candidate against the best, how sure they are, and what would settle what is
+    open."""
+    found = answer(run)
+    # No number of blocks narrows what a rule has opened.
+    narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
+    said, surer = list(_sentences(run, found)), ""
+    if found.gate is not None:
+        said.insert(0, gate.sentence(run, found.gate))
+        surer = gate.what_would_decide(run, found, found.gate)
+    elif found.best is not None and narrow:
+        surer = _what_would_settle(run, found)
+    if not found.settled and spent(run):
+        surer = f"{_ended_by_budget(run, found)} {surer}".rstrip()
+    return Answer(
+        headline=tuple(said),
+        sure=(_sure(run, found),) if any(pair.ratio for pair in found.pairs) else (),
+        surer=(surer,) if surer else (),
+    )
+
+
+def _ended_by_budget(run: Run, found: ComparisonAnswer) -> str:
+    """That the run ended where it did because its budget was used up."""
+    design = run.header.design
+    assert isinstance(design, ComparisonDesign)  # it alone has a budget that is spent
+    blocks = fmt.counted(found.blocks, "block")
+    fewest = f", and an order needs {FEWEST_BLOCKS}" if found.blocks < FEWEST_BLOCKS else ""
+    return f"The budget of {fmt.span(design.budget_ns / 1e9)} of load ended it after {blocks}{fewest}."
+
+
+def state(run: Run) -> str:
+    """Where the comparison stands, in a line: blocks, load, and the widest question left."""
+    found = answer(run)
+    size = f"{fmt.counted(found.blocks, 'block')}, {fmt.span(found.load_s)} of load"
+    if found.best is None or not found.pairs:
+        whys = [(name_of_case(run, case.id), _why(run, case)) for case in found.unmeasured]
+        hopeless = "; ".join(f"{fmt.safe(name, 40)}:{why}" for name, why in whys if why)
+        return f"{size}: {hopeless}" if hopeless else size
+    if found.gate is not None:
+        return f"{size}: {gate.state(found.gate)}"
+    best = name_of_case(run, found.best.id)
+    pairs = ", ".join(
+        f"{fmt.safe(best, 40)} / {fmt.safe(name_of_case(run, pair.other.id), 40)} {fmt.ratio(pair.ratio)}"
+        + (f" ({pair.settled})" if pair.settled else "")
+        for pair in found.pairs
+    )
+    return f"{size}: {pairs}"
+
+
+def load_s(run: Run) -> float:
+    """How long load was offered."""
+    return load_ns(run) / 1e9
+
+
+def _sentences(run: Run, found: ComparisonAnswer) -> Iterator[str]:
+    for case in found.unmeasured:
+        why = _why(run, case) or _failed(run, case)
+        yield f"{name_of_case(run, case.id)} was not measured{why and f':{why}, and it was tried no more'}."
+    if found.best is None:
+        yield "Nothing can be compared."
+        return
+    for pair in found.pairs:
+        yield f"{_pair(run, found, pair)}."
+
+
+def _failed(run: Run, case: Case) -> str:
+    """What failed before its load, the first time."""
+    failures = [trial.failure for trial in run.trials if trial.case == case.id and trial.failure]
+    return f" {failures[0].stage} failed: {fmt.safe(failures[0].reason, 300)}" if failures else ""
+
+
+def _why(run: Run, case: Case) -> str:
+    """What became of its requests where it was loaded and none was answered as expected."""
+    tried = [trial.measurement for trial in run.trials if trial.case == case.id and trial.measurement]
+    if not tried or any(one.completed for one in tried):
+        return ""
+    failed = sum(one.failed for one in tried)
+    if not failed:
+        return " none of its answers came within the time that was measured"
+    kinds: Counter[str] = Counter()
+    for outcome in (outcome for one in tried for outcome in one.outcomes):
+        kinds[outcome.kind] += outcome.count
+    named = ", ".join(kind.replace("_", " ") for kind, _ in kinds.most_common(3))
+    return f" all of its {fmt.counted(failed, 'request')} failed{named and f' ({named})'}"
+
+
+def _sure(run: Run, found: ComparisonAnswer) -> str:
+    """Where the intervals come from: they are looked at after every block, and allow for it. That holds with
+    the last look, too."""
+    over = fmt.counted(found.blocks, "block")
+    batches = [pair.batches for pair in found.pairs if pair.batches]
+    if batches:
+        over = f"{fmt.count(min(batches))} batches of the cycles of {over}"
+    return (
+        f"How sure: 95 % intervals of ratios, paired over {over}; they hold however often one looks, "
+        "for all pairs together."
+    )
+
+
+def _pair(run: Run, found: ComparisonAnswer, pair: CandidateRatio) -> str:
+    assert found.best is not None  # the caller asked
+    best, other = name_of_case(run, found.best.id), name_of_case(run, pair.other.id)
+    if pair.void:
+        return f"{best} and {other} may not be compared: {', '.join(pair.void)}"
+    ratio = pair.ratio
+    if ratio is None:
+        return f"{best} and {other} share no block"
+    if pair.limits:
+        return _bounded(best, other, pair, ratio)
+    if pair.settled == "different":
+        return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
+    findings = run.judgement.findings if run.judgement else ()
+    wider = verdict.words_of(verdict.widening(findings, found.best.id, pair.other.id))
+    why = f" ({wider})" if wider else ""
+    seen = "" if pair.detectable is None else f"; this run would have seen {fmt.share(pair.detectable - 1)}"
+    if pair.settled == "alike":
+        within = f"they are alike to within {fmt.share(found.margin)}"
+        return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{why}{seen}"
+    return f"no difference between {best} and {other} shown{_interval(ratio)}{why}{seen}"
+
+
+def _bounded(best: str, other: str, pair: CandidateRatio, ratio: Estimate) -> str:
+    """What is left of a ratio that something limits."""
+    why = verdict.words_of(pair.limits)
+    if ratio.low is None and ratio.high is None:
+        return f"Which of {best} and {other} serves more is open: {why}"
+    if ratio.low is not None and ratio.high is not None:
+        edge = f"{_fine(ratio.low, ratio)} to {_fine(ratio.high, ratio)} times"
+    elif ratio.low is not None:
+        edge = f"at least {_fine(ratio.low, ratio)} times"
+    else:
+        edge = f"at most {_fine(ratio.high or 0.0, ratio)} times"
+    told = f"{best} serves {edge} the requests of {other} ({why})"
+    return told if pair.settled == "different" else f"no difference shown: {told}"
+
+
+def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
+    """Said of the comparison that needs most."""
+    needs = [pair.blocks_needed for pair in found.pairs if pair.settled is None]
+    known = [need for need in needs if need is not None]
+    if not found.blocks or not known or len(known) < len(needs):
+        return "Not settled: this machine is too noisy to say how many more blocks would do."
+    unit = "more block"
+    more = max(1, max(known) - found.blocks)
+    return f"Not settled: {gate.more_blocks(found, more, unit)}"
+
+
+def _interval(ratio: Estimate) -> str:
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f" (95 % {_fine(ratio.low, ratio)}-{_fine(ratio.high, ratio)})"
+
+
+def _fine(value: float, ratio: Estimate) -> str:
+    """A third decimal where the interval is so narrow that the second would hide it."""
+    narrow = ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
+    return f"{value:.3f}" if narrow and value < 10 else fmt.end(value)

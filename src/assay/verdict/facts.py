@@ -1,0 +1,189 @@
+"""A case and a run as the rules look at them; `assay.verdict.see_runs` makes these from a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from assay.model.block import Block
+from assay.model.estimate import Estimate
+from assay.model.plan import Open
+from assay.model.run import Header
+from assay.model.trial import Case, Trial
+from assay.stats import by_block
+from assay.stats.interleaved import Cycles
+from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
+from assay.stats.sequential import per_pair
+from assay.verdict.load import Load
+
+
+@dataclass(frozen=True)
+class CaseSeen:
+    """A case with its trials that were measured (`loads`, in the same order) and all that were tried.
+
+    Of a search they are the trials in which its objective held, `missed` are the loads of the others, and
+    `capacity` is what it found. `unlike`: it
+    took turns with other programs, whose begins after a switch cost more or less than its own. `delays` are
+    how much of a core the client lacked in each cycle, by block, where no server can have had a hand in it.
+    """
+
+    case: Case
+    trials: tuple[Trial, ...]
+    loads: tuple[Load, ...]
+    capacity: Estimate | None = None
+    unlike: bool = False
+    delays: Mapping[int, Cycles] = field(default_factory=dict)
+    missed: tuple[Load, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a reader knows it by; with its workload and load where the study has several."""
+        return self.case.name
+
+    @property
+    def measured(self) -> tuple[Trial, ...]:
+        """The trials that have a measurement."""
+        return tuple(trial for trial in self.trials if trial.measurement is not None)
+
+    @cached_property
+    def throughput_by_block(self) -> dict[int, float]:
+        """One throughput a block; none of a search, whose rates are asked, not found."""
+        return {} if self.case.search else by_block(self.trials)
+
+    @property
+    def answered(self) -> bool:
+        """Whether any of its loads got an answer that counts."""
+        return any(rate > 0 for rate in self.throughput_by_block.values())
+
+    @property
+    def interleaved(self) -> bool:
+        """Whether its trials took turns with those of others."""
+        return any(trial.arm for trial in self.measured)
+
+    def side(self, slack: Slack = EXACT, *, later: bool = False) -> Side:
+        """Its throughput as one side of a pair: block by block, and slice by slice where it took turns, or by
+        the trimmed four fifths of its slices, as it always is among unlike programs."""
+        later = later or self.unlike
+        arms = {trial.block: trial.arm for trial in self.measured if trial.arm}
+        cycles = {block: arm.later_cycles if later else arm.cycles for block, arm in arms.items()}
+        return Side(
+            self.throughput_by_block,
+            slack,
+            cycles={} if self.case.search else cycles,
+            delays=self.delays,
+            external=bool(arms) and all(arm.external for arm in arms.values()),
+            trimmed=later,
+        )
+
+    @property
+    def candidate(self) -> bool:
+        """Whether the case takes part in rankings and comparisons."""
+        return self.case.role == "candidate"
+
+    @property
+    def closed(self) -> bool:
+        """Whether its loads are closed loops: throughput is found, not offered."""
+        return bool(self.loads) and all(load.asked.closed for load in self.loads)
+
+    @property
+    def server_busy_share(self) -> float | None:
+        """Mean busy share of the server's cores over the loads that know it."""
+        shares = [share for load in self.loads if (share := load.server_busy_share) is not None]
+        return sum(shares) / len(shares) if shares else None
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Cases are compared within one workload and load."""
+        return (self.case.workload, self.case.load)
+
+
+@dataclass(frozen=True)
+class RunSeen:
+    """A run, its trials sorted by case in the header's order, and its interleaved blocks. `damage` says what
+    its record has lost. `spent`: it is a comparison whose budget has ended it. `void` are the cases whose
+    throughput is no result, for the rules that are asked last."""
+
+    header: Header
+    cases: tuple[CaseSeen, ...]
+    damage: tuple[str, ...] = ()
+    interleaved: tuple[Block, ...] = ()
+    spent: bool = False
+    void: frozenset[str] = frozenset()
+
+    @property
+    def groups(self) -> dict[tuple[str, str], tuple[CaseSeen, ...]]:
+        """The cases by workload and load, in the header's order."""
+        groups: dict[tuple[str, str], tuple[CaseSeen, ...]] = {}
+        for case in self.cases:
+            groups[case.group] = (*groups.get(case.group, ()), case)
+        return groups
+
+    @property
+    def manner(self) -> Manner:
+        """How its cases are paired: with the interval that allows for looking, if the run ended by it."""
+        if self.header.blocks is not None:
+            return "paired"
+        return "last look" if self.spent else "looked at"
+
+    @cached_property
+    def blocks(self) -> int:
+        """How many blocks have been tried."""
+        return len({trial.block for seen in self.cases for trial in seen.trials})
+
+    @cached_property
+    def alpha(self) -> float:
+        """The error that the interval of a pair is allowed: where a run ends when it is settled, so much that
+        all its pairs together keep 5 %.
+
+        All candidates that were measured are compared, also those that a rule makes void: what was found
+        later must not choose how wide an interval is.
+        """
+        if self.header.blocks is not None:
+            return ALPHA
+        return per_pair(sum(seen.candidate and seen.answered for seen in self.cases))
+
+    def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
+        """Throughput of a over that of b as measured, whatever was found about them."""
+        made = pair(a.side(), b.side(), manner=self.manner)
+        return made.ratio if made else None
+
+    @cached_property
+    def controls(self) -> dict[str, Estimate]:
+        """The ratio of each A/A control to the case it repeats, by the control's id."""
+        ratios = {}
+        for seen in self.cases:
+            original = self.find(seen.case.control_of) if seen.case.control_of else None
+            ratio = original and self.ratio(seen, original)
+            if ratio and ratio.n >= LEAST_BLOCKS:
+                ratios[seen.case.id] = ratio
+        return ratios
+
+    def ceiling_for(self, case: CaseSeen) -> CaseSeen | None:
+        """The null server's case that stands for `case`: same load, and same workload if there is one."""
+        ceilings = [other for other in self.cases if other.case.role == "ceiling" and other.measured]
+        same_load = [other for other in ceilings if other.case.load == case.case.load]
+        same_both = [other for other in same_load if other.group == case.group]
+        return next(iter(same_both or same_load), None)
+
+    def find(self, case_id: str) -> CaseSeen | None:
+        """The case of that id."""
+        return next((case for case in self.cases if case.case.id == case_id), None)
+
+
+def intended_between(load: Open, from_ns: int, to_ns: int) -> float:
+    """Requests that the stages of an open loop ask for between two times after its begin.
+
+    The rate moves linearly within a stage, so the requests are the trapezoid under it. After the last
+    stage its last rate holds.
+    """
+    total, begin = 0.0, 0
+    for stage in load.stages:
+        low, high = max(from_ns, begin), min(to_ns, begin + stage.duration_ns)
+        if low < high:
+            slope = (stage.to_per_s - stage.from_per_s) / stage.duration_ns
+            middle = stage.from_per_s + slope * ((low + high) / 2 - begin)
+            total += middle * (high - low) / 1e9
+        begin += stage.duration_ns
+    beyond = max(0, to_ns - max(from_ns, begin))
+    return total + (load.stages[-1].to_per_s * beyond / 1e9 if load.stages else 0.0)
