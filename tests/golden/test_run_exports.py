@@ -14,7 +14,6 @@ from pathlib import Path
 
 import jsonschema
 import junitparser
-import pyarrow.parquet
 import pytest
 import sample_run
 from msgspec.structs import replace
@@ -102,14 +101,6 @@ def test_csv_holds_no_formula() -> None:
 def test_csv_says_what_withholds_a_case() -> None:
     rows = csv.DictReader(io.StringIO(table.as_csv(withheld_run()), newline=""))
     assert {row["withheld_by"] for row in rows if row["case"] == "quotes/go"} == {"W1"}
-
-
-def test_parquet_holds_the_same_with_types() -> None:
-    read = pyarrow.parquet.read_table(io.BytesIO(table.as_parquet(sample_run.run())))
-    assert read.num_rows == 25
-    assert str(read.schema.field("throughput_per_s").type) == "double"
-    assert str(read.schema.field("completed").type) == "int64"
-    assert read.column_names == next(csv.reader(io.StringIO(table.as_csv(sample_run.run()))))
 
 
 def test_hgrm_ends_at_the_maximum_and_counts_every_request() -> None:

@@ -61,6 +61,7 @@ def test_version_is_data(capsys: Captured) -> None:
             "assay: unknown flag '--save'; a run is always kept; --results DIR says where\n",
         ),
         (["load", "x", "--rps", "5"], "assay: unknown flag '--rps'; did you mean --rate?\n"),
+        (["report", "--parquet", "x"], "assay: unknown flag '--parquet'; --csv writes the same rows\n"),
         (["capacity", "x", "--slo", "p9<50ms"], "assay: --slo: 'p9' is not a percentile from p10"),
         (["capacity", "x", "--slo", "p09<50ms"], "assay: --slo: 'p09' is not a percentile from p10"),
         (["explain", "Q7"], "assay: there is no rule 'Q7'"),

@@ -79,11 +79,13 @@ _RAMP = ("--stage", "--stage 30s:0..1000 raises the rate over that time")
 _KEPT = ("--results", "a run is always kept; --results DIR says where")
 _CONNECTIONS = ("--connections", "did you mean --connections?")
 _RATE = ("--rate", "did you mean --rate?")
+_TABLE = ("--csv", "--csv writes the same rows")
 _MEANT = {
     **dict.fromkeys(("--ramp-up", "--rampup", "--ramp", "--ramp-time"), _RAMP),
     **dict.fromkeys(("--save", "--store", "--keep"), _KEPT),
     **dict.fromkeys(("--vus", "--users", "--clients", "--concurrency"), _CONNECTIONS),
     **dict.fromkeys(("--rps", "--qps", "--throughput"), _RATE),
+    "--parquet": _TABLE,
 }
 """What is asked for by a flag that is none, as other tools call it or other verbs have it: which flag a verb
 must have for that, and what to say."""

@@ -65,12 +65,6 @@ def _csv(shown: OutputRun) -> Content:
     return table.as_csv(shown.run)
 
 
-def _parquet(shown: OutputRun) -> Content:
-    from assay.report.exports import table
-
-    return table.as_parquet(shown.run)
-
-
 def _benchstat(shown: OutputRun) -> Content:
     from assay.report.exports import benchmarks
 
@@ -127,7 +121,6 @@ OUTPUTS: tuple[OneFile | Folder, ...] = (
     Folder("png", "each chart as a picture, for slides", _png),
     Folder("svg", "each chart as a picture that scales", _svg),
     OneFile("csv", "one row a trial", _csv),
-    OneFile("parquet", "the same as Parquet", _parquet),
     Folder("hgrm", "percentiles for HdrHistogram's plotter", _hgrm),
     OneFile("benchstat", "the Go benchmark format, for benchstat", _benchstat),
     OneFile("bmf", "Bencher Metric Format", _bmf),
@@ -180,7 +173,7 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
         attempt_folder(results)
 
 
-_EXTRAS = {"png": "charts", "parquet": "parquet"}
+_EXTRAS = {"png": "charts"}
 """Extras of the distribution that outputs are made with."""
 
 

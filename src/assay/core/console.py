@@ -87,7 +87,7 @@ def write_part(text: str) -> None:
 
 
 def write_bytes(content: bytes) -> None:
-    """Write bytes to standard output: a Parquet file into a pipe."""
+    """Write bytes to standard output: JUnit XML into a pipe."""
     with _said_if_full():
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

@@ -1,6 +1,6 @@
 """Packages that a plain installation goes without, and what to say where one is asked for.
 
-Pictures, Parquet, pages to browse and a reader of HTML are large and most runs need none: they are
+Pictures, pages to browse and a reader of HTML are large and most runs need none: they are
 extras of the distribution (pyproject.toml), imported where they are used.
 """
 
@@ -15,7 +15,6 @@ from assay.core.errors import EnvironmentLacks
 PACKAGES = {
     "lxml": ("audit", "reading HTML"),
     "resvg_py": ("charts", "pictures as PNG"),
-    "pyarrow": ("parquet", "Parquet"),
     "ray": ("ray", "a cluster of machines"),
     "starlette": ("view", "`assay view`"),
     "uvicorn": ("view", "`assay view`"),

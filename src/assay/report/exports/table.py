@@ -1,4 +1,4 @@
-"""The trials as a table: CSV and Parquet, one row a trial, units in the names."""
+"""The trials as a table: CSV, one row a trial, units in the names."""
 
 from __future__ import annotations
 
@@ -72,18 +72,6 @@ def as_csv(run: Run) -> str:
     writer = csv.DictWriter(out, fieldnames=_names(run), lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _plain(value) for name, value in row.items()} for row in found)
-    return out.getvalue()
-
-
-def as_parquet(run: Run) -> bytes:
-    """The rows as a Parquet file."""
-    import pyarrow
-    import pyarrow.parquet
-
-    found = list(rows(run))
-    columns = {name: [row[name] for row in found] for name in _names(run)}
-    out = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(columns), out)
     return out.getvalue()
 
 
