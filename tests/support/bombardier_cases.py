@@ -66,8 +66,6 @@ SAID = (
     Case(("-c", "2", "--requests", "9", "--latencies", "-p", "r")),
     Case(("-c2", "-d", "1s", "-p", "i")),
     Case(("--connections=2", "--duration=1s", "--rate", "50", "-p", "i")),
-    Case(("-n4", "-c2", "-p", "r", "-o", "path:TEMPLATE", "-l", "-H", "A: b")),
-    Case(("-n4", "-c2", "-p", "r", "--format=path:TEMPLATE", "-r", "1000", "--timeout", "1m1.5s")),
     Case(("-n4", "-c2", "-q", "--no-latencies")),
     Case(("-t0s", *ONE, "-p", "r")),
     Case((*ONE, "-k", "-p", "r"), url="https://localhost:PORT/", tls=True),
@@ -88,12 +86,24 @@ REFUSED = tuple(
             "-q --print i,p,r,i u", "-n 0x1 u", "-r -1 u", "-n 18446744073709551616 u", "-H none u", "a_b",
             "http://",
             "-c0 -n0 u", "-n0 u", "-r0 -n0 u", "-d 0.5s u", "--timeout=-1s u", "-m get u", "-m HEAD -f y u",
-            "-b x -f y u", "--cert x u", "--key x u", "-o xml u", "-o path:/missing u", "-f /missing u",
+            "-b x -f y u", "--cert x u", "--key x u", "-o xml u", "-f /missing u",
         )),
         ("", ("--print=", "u")),
     )
 )  # fmt: skip
+TEMPLATE = ("exit code", "lines", "requests")
 DIFFERENT = (
+    Case(
+        ("-n4", "-c2", "-p", "r", "-o", "path:TEMPLATE", "-l", "-H", "A: b"),
+        row="`-o path:FILE`",
+        differs=TEMPLATE,
+    ),
+    Case(
+        ("-n4", "-c2", "-p", "r", "--format=path:TEMPLATE", "-r", "1000", "--timeout", "1m1.5s"),
+        row="`-o path:FILE`",
+        differs=TEMPLATE,
+    ),
+    Case(("-o", "path:/missing", "u"), url="", row="`-o path:FILE`", differs=("lines",)),
     Case((*ONE, "-p", "r", "-o", "json"), row="`-o json`", differs=("lines",)),
     Case(
         (*ONE, "-p", "r", "-l", "-o", "j", "-m", "POST", "-b", "x", "-H", "A: b", "-r", "100"),

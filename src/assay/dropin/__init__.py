@@ -38,7 +38,7 @@ class Tool:
 TOOLS = (
     Tool("wrk", "take wrk's flags and Lua scripts, print wrk's report"),
     Tool("ab", "take ApacheBench's flags, print its report, write its files"),
-    Tool("bombardier", "take bombardier's flags, print its text, JSON or template"),
+    Tool("bombardier", "take bombardier's flags, print its text or JSON"),
     Tool("h2load", "take h2load's flags, print its report"),
 )
 

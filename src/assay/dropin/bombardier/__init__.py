@@ -1,6 +1,6 @@
-"""bombardier's command line: its flags, its progress bar, and its reports: text, JSON and Go templates.
+"""bombardier's command line: its flags, its progress bar, and its reports: text and JSON.
 
-words ─▶ kingpin, flags ─▶ request, plan ─▶ front (the load) ─▶ figures ─▶ plain, machine or template
+words ─▶ kingpin, flags ─▶ request, plan ─▶ front (the load) ─▶ figures ─▶ plain or machine
 """
 
 from assay.dropin.bombardier.command import main

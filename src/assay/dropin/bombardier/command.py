@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core import console
@@ -21,12 +20,9 @@ from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
     from assay.dropin.bombardier.figures import BombardierFigures
-    from assay.dropin.bombardier.template import Node
     from assay.engine.driver import EngineRun
     from assay.model.measurement import Snapshot
     from assay.model.plan import LoadPlan
-
-    Nodes = tuple[Node, ...]
 
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 """Go's names."""
@@ -47,7 +43,7 @@ def main(words: Sequence[str]) -> int:
         return EXIT_FAILED
     try:
         command_line.check(flags)
-        return _test(flags, _template(flags), manners)
+        return _test(flags, manners)
     except (Wrong, AssayError) as problem:
         console.write(f"Error initializing bombardier: {problem}")
     except OSError as problem:
@@ -70,37 +66,16 @@ def _tell(asked: HelpAsked) -> None:
     console.note(f"bombardier version {VERSION} {machine} [assay {assay.version()}] as spoken by Assay")
 
 
-def _template(flags: BombardierFlags) -> Nodes | None:
-    """The template that is asked for, understood before anything is sent."""
-    if flags.format != "template":
-        return None
-    from assay.dropin.bombardier import custom
-    from assay.dropin.bombardier.template import TemplateError
-
-    try:
-        return custom.understood(_read(flags.template), flags)
-    except UnicodeDecodeError:
-        raise Wrong(f"{flags.template}: is not UTF-8") from None
-    except TemplateError as problem:
-        raise Wrong(f"{flags.template}: {problem}") from None
-
-
-def _read(path: str) -> str:
-    if not path:  # which would be the folder that we are in
-        raise Wrong("open : no such file or directory")
-    return Path(path).read_text("utf-8")
-
-
-def _test(flags: BombardierFlags, nodes: Nodes | None, manners: front.Manners) -> int:
+def _test(flags: BombardierFlags, manners: front.Manners) -> int:
     begun_ns = time.monotonic_ns()
     if flags.bad_port:
         reason = f"address {flags.bad_port}: invalid port"
-        return _undialled(flags, nodes, manners, reason, time.monotonic_ns() - begun_ns)
+        return _undialled(flags, manners, reason, time.monotonic_ns() - begun_ns)
     try:
         load = plan(flags, manners.strict)
     except target_policy.Unresolved:
         reason = f"lookup {flags.url.hostname}: no such host"
-        return _undialled(flags, nodes, manners, reason, time.monotonic_ns() - begun_ns)
+        return _undialled(flags, manners, reason, time.monotonic_ns() - begun_ns)
     bars: list[Bar] = []
 
     def start(load: LoadPlan) -> EngineRun:
@@ -121,7 +96,7 @@ def _test(flags: BombardierFlags, nodes: Nodes | None, manners: front.Manners) -
         # Imported after the load: the figures need more than the load does.
         from assay.dropin.bombardier.figures import figures
 
-        _report(flags, nodes, figures(flags, measured, offered.running, manners.strict))
+        _report(flags, figures(flags, measured, offered.running, manners.strict))
     front.tell("bombardier", offered.findings)
     return EXIT_OK
 
@@ -133,9 +108,7 @@ def _introduced(flags: BombardierFlags) -> list[Bar]:
     return [Bar(flags)] if "progress" in flags.parts else []
 
 
-def _undialled(
-    flags: BombardierFlags, nodes: Nodes | None, manners: front.Manners, reason: str, took_ns: int
-) -> int:
+def _undialled(flags: BombardierFlags, manners: front.Manners, reason: str, took_ns: int) -> int:
     """Report a load whose URL leads to no address: to bombardier a load whose requests all failed."""
     from assay.dropin.bombardier.figures import undialled
 
@@ -143,26 +116,14 @@ def _undialled(
     for bar in _introduced(flags):
         bar.end(took_ns, found.ended, interrupted=False)
     if "result" in flags.parts:
-        _report(flags, nodes, found)
+        _report(flags, found)
     return EXIT_OK
 
 
-def _report(flags: BombardierFlags, nodes: Nodes | None, found: BombardierFigures) -> None:
+def _report(flags: BombardierFlags, found: BombardierFigures) -> None:
     from assay.dropin.bombardier import machine
 
     if flags.format == "text":
         console.write(plain.report(flags, found))
-    elif flags.format == "json":
+    else:
         console.write_part(machine.report(flags, found))
-    elif nodes is not None:
-        _fill_in(nodes, flags, found)
-
-
-def _fill_in(nodes: Nodes, flags: BombardierFlags, found: BombardierFigures) -> None:
-    from assay.dropin.bombardier import custom
-    from assay.dropin.bombardier.template import TemplateError
-
-    try:
-        console.write_part(custom.report(nodes, flags, found))
-    except TemplateError as problem:
-        console.note(f"{flags.template}: {problem}")

@@ -60,7 +60,7 @@ class BombardierFlags:
     """A command line that bombardier accepts.
 
     `credentials` are the URL's ("user:password", escaped as there); `requests` counts the run, where
-    it is not None; `template` is the file of `-o path:`.
+    it is not None; the `format` "template" is that of `-o path:`, which `check` refuses.
     """
 
     url: SplitResult
@@ -83,7 +83,6 @@ class BombardierFlags:
     client: Client = "fasthttp"
     parts: frozenset[str] = frozenset(("intro", "progress", "result"))
     format: Literal["text", "json", "template"] = "text"
-    template: str = ""
 
     @property
     def bad_port(self) -> str:
@@ -127,7 +126,7 @@ def read(words: Sequence[str]) -> BombardierFlags:
         raise KingpinMisuse("required argument 'url' not provided")
     given = reading.given
     parts = _parts(given.get("print", "intro,progress,result"))
-    kind, template = _format(given.get("format", "plain-text"))
+    report = _format(given.get("format", "plain-text"))
     numbers = reading.numbers
     url, credentials = _url(found.arguments[0])
     return BombardierFlags(
@@ -150,8 +149,7 @@ def read(words: Sequence[str]) -> BombardierFlags:
         rate_per_s=numbers.get("rate"),
         client=reading.client,
         parts=frozenset() if reading.on.get("no-print") else parts,
-        format=kind,
-        template=template,
+        format=report,
     )
 
 
@@ -168,6 +166,7 @@ def check(flags: BombardierFlags) -> None:
         (bool(flags.body and flags.body_file), "use either --body or --body-file"),
         (bool(flags.certificate and not flags.key), "no Path to TLS Client Certificate Private Key"),
         (bool(flags.key and not flags.certificate), "no Path to TLS Client Certificate"),
+        (flags.format == "template", "-o path: is not supported here: use -o json, which has every figure"),
     )
     for is_broken, line in rules:
         if is_broken:
@@ -213,13 +212,13 @@ def _parts(spec: str) -> frozenset[str]:
     return frozenset(_PARTS[word] for word in words)
 
 
-def _format(spec: str) -> tuple[Literal["text", "json", "template"], str]:
+def _format(spec: str) -> Literal["text", "json", "template"]:
     if spec in ("plain-text", "pt"):
-        return "text", ""
+        return "text"
     if spec in ("json", "j"):
-        return "json", ""
+        return "json"
     if spec.startswith("path:"):
-        return "template", spec.removeprefix("path:")
+        return "template"
     raise KingpinMisuse(f"unknown format or invalid format spec {golang.quoted(spec)}")
 
 

@@ -28,7 +28,7 @@ Flags:
       --http2                 HTTP/2 to an https URL: one connection, its streams the <connections>
   -p, --print=<spec>          What to print, with commas: intro (i), progress (p), result (r)
   -q, --no-print              Print nothing
-  -o, --format=<spec>         plain-text (pt), json (j), or path:FILE, a Go template
+  -o, --format=<spec>         plain-text (pt) or json (j)
 
 Args:
   <url>  Where the load goes; http where no scheme is written
