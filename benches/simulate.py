@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def page(runs: int) -> str:
 
 def _table(title: str, note: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *rows)]
-    return f"\n## {title}\n\n{note}\n\n" + "\n".join(lines) + "\n"
+    wrapped = textwrap.fill(note, 100, break_on_hyphens=False)
+    return f"\n## {title}\n\n{wrapped}\n\n" + "\n".join(lines) + "\n"
 
 
 def _coverage_table(runs: int) -> str:

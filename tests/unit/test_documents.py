@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from checkout import ROOT
+from markdown_it import MarkdownIt
 
 WORDS_OF_ARCHITECTURE = 2500
+LINE = 100
 
 
 def test_the_architecture_is_read_in_ten_minutes() -> None:
@@ -28,3 +31,37 @@ def test_each_decision_has_its_three_parts(part: str) -> None:
     decisions = re.split(r"^### ", text, flags=re.MULTILINE)[1:]
     assert len(decisions) > 20
     assert [one.splitlines()[0] for one in decisions if one.count(f"- **{part}**: ") != 1] == []
+
+
+def documents() -> list[Path]:
+    """All that a reader of the project reads, but for the studies' pages, which are rendered."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def long_lines(text: str) -> list[int]:
+    """Numbers of lines that are too long, except those that cannot be shorter: tables, code, one link."""
+    lines = text.splitlines()
+    blocks = MarkdownIt("commonmark").enable("table").parse(text)
+    free = {
+        number
+        for block in blocks
+        if block.type in {"table_open", "fence", "code_block"} and block.map is not None
+        for number in range(*block.map)
+    }
+    return [
+        number + 1
+        for number, line in enumerate(lines)
+        if len(line) > LINE and number not in free and not re.fullmatch(r"\s*(?:[-*>] |\d+\. )*\S+", line)
+    ]
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_lines_of_documents_fit_an_editor(path: Path) -> None:
+    assert long_lines(path.read_text(encoding="utf-8")) == []
+
+
+def test_only_what_can_be_broken_is_too_long() -> None:
+    long = "word " * 30
+    assert long_lines(f"{long}\n\n- {long}\n\n# {long}") == [1, 3, 5]
+    assert long_lines(f"    {long}\n\n```\n{long}\n```\n\n- https://{'a' * 100}") == []
+    assert long_lines(f"|a|\n|-|\n|{long}|") == []

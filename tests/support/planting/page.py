@@ -23,9 +23,10 @@ _TABLE = "| rule | injected flaw |"
 _BOUNDS = """
 ## Bounds hold the truth
 
-Throughputs and ratios of clean runs of the same servers, against what the run with the flaw said to know:
-how many lie within it, and how many have an interval that meets it, as a clean run has an error, too.
-Wanted within: 95 % over all, 90 % of each. Rows of an earlier look have the second count alone.
+Throughputs and ratios of clean runs of the same servers, against what the run with the flaw said to
+know: how many lie within it, and how many have an interval that meets it, as a clean run has an
+error, too. Wanted within: 95 % over all, 90 % of each. Rows of an earlier look have the second
+count alone.
 
 | rule | within | met |
 |---|---|---|
