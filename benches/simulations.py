@@ -22,8 +22,8 @@ from assay.runner.warmup import warmed_up
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.pairing import Manner, PairedRatio, Side, pair, paired_logs, settled
-from assay.stats.power import more_for_precision
 from assay.stats.steady import steady_state
+from assay.stats.unpaired import more_for_precision
 
 Numbers = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Numbers]

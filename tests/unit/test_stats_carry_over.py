@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from assay.stats.carry_over import CarryOver, carry_over
+from assay.stats.interleaved import CarryOver, carry_over
 
 
 def followed(draw: random.Random, arms: int, cycles: int) -> dict[int, str]:

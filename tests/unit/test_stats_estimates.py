@@ -15,7 +15,7 @@ import assay.stats as stats
 from assay.model.estimate import Estimate
 from assay.model.trial import Failure
 from assay.stats.pairing import Side, pair
-from assay.stats.ratios import Blocks
+from assay.stats.sequential import Blocks
 
 positive = st.floats(min_value=1e-3, max_value=1e9)
 

@@ -16,8 +16,8 @@ from assay.model.interleaving import Slice
 from assay.model.run import Run
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen, ServiceSeen
 from assay.report.model.interleaved import sentences
+from assay.stats.interleaved import unpreempted
 from assay.stats.pairing import Side, left_out, pair, paired_logs
-from assay.stats.unpreempted import unpreempted
 from assay.verdict import judge
 from assay.verdict.see_runs import see_run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.model.measurement import Window
-from assay.stats.windows import as_one
+from assay.stats.estimates import as_one
 
 
 def test_several_windows_are_one_that_has_what_they_had() -> None:

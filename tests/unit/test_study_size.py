@@ -25,7 +25,7 @@ from assay.plan.study.schema import LoadSetting, Profile
 from assay.report.live_study import StudyWords
 from assay.report.live_words import RunProgress
 from assay.report.model.circumstances import circumstances, title
-from assay.stats.power import trials_for_half_width
+from assay.stats.unpaired import trials_for_half_width
 from assay.verdict import judge
 from assay.verdict.size import added, blocks_of, trials_of
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from assay.cluster.merge_slices import slices_of_all
 from assay.model.interleaving import ArmSnapshot
 from assay.model.measurement import Snapshot, Window
-from assay.stats.windows import as_one
+from assay.stats.estimates import as_one
 
 _LIVE_WINDOWS = 1_200
 

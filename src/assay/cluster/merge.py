@@ -25,8 +25,8 @@ from assay.model.measurement import (
     UnderWay,
     Window,
 )
+from assay.stats.estimates import as_one
 from assay.stats.quantiles import decode
-from assay.stats.windows import as_one
 
 
 class NotOneLoad(ValueError):

@@ -1,4 +1,4 @@
-"""Estimates from trials: the trial is the unit of replication, and n counts trials.
+"""Estimates from trials: the trial is the unit of replication, and n counts trials. Also windows as one.
 
 Requests, seconds and windows inside one trial depend on each other; taken as independent
 samples they would give intervals that are far too narrow (pseudo-replication, Kalibera & Jones).
@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 
 from assay.model.estimate import Estimate
-from assay.model.measurement import Measurement
+from assay.model.measurement import Measurement, Window
 from assay.model.plan import LoadPlan, Open, StopAtCount
 from assay.model.trial import Trial
 from assay.stats.special import student_t_quantile
@@ -97,3 +97,16 @@ def exponentiated(logs: Estimate, unit: str, method: str) -> Estimate:
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     """Two-sided Student t quantile: |t| stays below it with probability `confidence`."""
     return student_t_quantile(degrees, 0.5 + confidence / 2)
+
+
+def as_one(windows: Sequence[Window], length_ns: int) -> Window:
+    """One window of that length with what all of these had, from the first one's begin on; of their phase."""
+    return Window(
+        start_ns=min(one.start_ns for one in windows),
+        length_ns=length_ns,
+        phase=windows[0].phase,
+        started=sum(one.started for one in windows),
+        completed=sum(one.completed for one in windows),
+        failed=sum(one.failed for one in windows),
+        bytes_read=sum(one.bytes_read for one in windows),
+    )

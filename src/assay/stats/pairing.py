@@ -21,13 +21,11 @@ import msgspec
 
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
-from assay.stats.interleaved import Batches, Cycles, batched, ratio_by_cycle
-from assay.stats.ratios import MINIMUM_EFFECT, Blocks
-from assay.stats.sequential import FEWEST_BLOCKS, OF_EACH, ratio_within, reach_last
+from assay.stats.interleaved import Batches, Cycles, batched, ratio_by_cycle, unpreempted
+from assay.stats.sequential import FEWEST_BLOCKS, MINIMUM_EFFECT, OF_EACH, Blocks, ratio_within, reach_last
 from assay.stats.sequential import half_width as always_valid_reach
 from assay.stats.special import student_t_cdf
 from assay.stats.unpaired import unpaired_ratio
-from assay.stats.unpreempted import unpreempted
 
 ALPHA = 1 - CONFIDENCE
 LEAST_BLOCKS = 3

@@ -16,17 +16,26 @@ reaches 1/alpha with probability at most alpha. The interval is all values with 
 A run that settles nothing ends with its budget, at a number of blocks that its ratios did not choose. There
 an ordinary t interval is as good as ever, and much narrower; so half of the error is kept for that one
 *last look*, and all looks on the way share the other half (Bonferroni).
+
+What every ratio of two cases rests on: their values block by block, and the least that counts.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, t_quantile
-from assay.stats.ratios import MINIMUM_EFFECT
+
+MINIMUM_EFFECT = 0.01
+"""Differences below 1 % are never claimed, however sure: code layout alone moves as much
+(Mytkowicz et al.)."""
+
+Blocks = Mapping[int, float]
+"""One value for each block of a case."""
+
 
 PRIOR_VARIANCE = 2.0
 """g: the interval is narrowest, for its number of blocks, where effects are about 1.4 deviations."""

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from assay.core.units import counted, share, time
 from assay.model.measurement import Window
-from assay.stats.partition import partition
+from assay.stats.changes import partition
 
 Series = list[float]
 

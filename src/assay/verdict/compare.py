@@ -19,8 +19,8 @@ from assay.model.finding import Finding
 from assay.model.plan import Open
 from assay.model.run import Environment, Run
 from assay.model.trial import Trial
-from assay.stats.limits import Held, check_limit
 from assay.stats.pairing import Side, pair
+from assay.stats.ranking import Held, check_limit
 from assay.stats.unpaired import trials_to_tell, unpaired_difference
 from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
 from assay.verdict.facts import CaseSeen

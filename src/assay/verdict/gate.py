@@ -12,7 +12,7 @@ from typing import Literal
 from assay.model.estimate import Estimate, Limit
 from assay.model.finding import Finding
 from assay.model.trial import Case
-from assay.stats.limits import Held, check_limit
+from assay.stats.ranking import Held, check_limit
 from assay.verdict.effects import widest
 from assay.verdict.facts import RunSeen
 from assay.verdict.needed import blocks_needed

@@ -20,7 +20,7 @@ import msgspec
 
 from assay.model.run import Run
 from assay.stats.pairing import LEAST_BLOCKS, paired_logs
-from assay.stats.power import more_for_precision
+from assay.stats.unpaired import more_for_precision
 from assay.verdict.facts import CaseSeen
 from assay.verdict.search import answers_of
 from assay.verdict.see_runs import see_rates

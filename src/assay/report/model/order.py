@@ -14,7 +14,7 @@ from assay.report.model.forbidden import Forbidden
 from assay.report.model.rows import Row, Section
 from assay.report.model.unranked import left_out, measured, nobody
 from assay.report.model.values import Answer
-from assay.stats.ratios import MINIMUM_EFFECT
+from assay.stats.sequential import MINIMUM_EFFECT
 from assay.verdict.words import called, joined, shortened
 
 _MANY_ROWS = 3

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from assay.stats import requests_needed
 from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
+from assay.stats.estimates import as_one
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
-from assay.stats.windows import as_one
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, TrialsRule
 from assay.verdict.words import counted, duration, exact_duration, percent

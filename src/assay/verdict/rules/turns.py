@@ -11,8 +11,7 @@ from typing import NamedTuple
 from assay.model.finding import Subject
 from assay.model.interleaving import Slice
 from assay.model.trial import Arm
-from assay.stats.carry_over import carry_over
-from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, error_of_mean
+from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, carry_over, error_of_mean
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.words import counted, exact_percent, percent
