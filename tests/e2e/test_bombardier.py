@@ -28,6 +28,7 @@ ASSAY = [sys.executable, "-m", "assay.cli.main", "bombardier"]
 PATIENCE_S = 60
 PARSING = "Error parsing the arguments: "
 STARTING = "Error initializing bombardier: "
+TEMPLATE_REFUSED = "-o path: is not supported here: use -o json, which has every figure"
 QUIET = {**os.environ, "ASSAY_QUIET": "1"}
 
 
@@ -164,7 +165,7 @@ def test_each_broken_connection_is_counted() -> None:
         (("-H", "none", "u"), PARSING + "invalid header format"),
         (("-n0", "u"), STARTING + "invalid number of requests(must be > 0)"),
         (("-b", "\udcff", "127.0.0.1:1"), STARTING + "load plan: there is text in it that is not UTF-8"),
-        (("-o", "path:", "u"), STARTING + "open : no such file or directory"),
+        (("-o", "path:", "u"), STARTING + TEMPLATE_REFUSED),
     ],
 )
 def test_refusals_are_told_on_standard_output(words: tuple[str, ...], line: str) -> None:
@@ -262,6 +263,5 @@ def test_a_template_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     with recording() as wire:
         ended = run("-n1", "-c1", "-o", f"path:{file}", wire.url())
     assert ended.returncode == 1
-    refused = "-o path: is not supported here: use -o json, which has every figure\n"
-    assert ended.stdout == STARTING + refused
+    assert ended.stdout == STARTING + TEMPLATE_REFUSED + "\n"
     assert wire.requests == []
