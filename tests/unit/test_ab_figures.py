@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.dropin import openssl
+from assay.dropin import reports
 from assay.dropin.ab import certificate, x509
-from assay.dropin.ab.failures import Failures
-from assay.dropin.ab.figures import AbFigures, row, times_us
-from assay.dropin.request_log import ENTRY, columns
+from assay.dropin.ab.figures import AbFigures, Failures, row, times_us
+from assay.dropin.reports import ENTRY, columns
 
 times = st.lists(st.integers(0, 10**9), min_size=1, max_size=50)
 
@@ -94,7 +93,7 @@ def test_the_log_is_read_as_it_is_written() -> None:
     ],
 )
 def test_suites_have_the_names_of_openssl(suite: str, name: str) -> None:
-    assert openssl.cipher(suite) == name
+    assert reports.cipher(suite) == name
 
 
 @given(st.binary(max_size=60))

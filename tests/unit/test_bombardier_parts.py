@@ -12,7 +12,7 @@ from assay.dropin.bombardier import flags, golang, progress, units
 from assay.dropin.bombardier.figures import BombardierFigures
 from assay.dropin.bombardier.kingpin import KingpinMisuse
 from assay.dropin.bombardier.plan import plan
-from assay.dropin.tally import Tally
+from assay.dropin.reports import Tally
 
 S = 10**9
 

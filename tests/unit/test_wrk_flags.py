@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from assay.dropin.wrk import flags, numbers, url
+from assay.dropin.wrk import flags
 from assay.dropin.wrk.command import main
 
 REFUSED = "http://127.0.0.1:1/"
@@ -28,22 +28,22 @@ def read(*words: str) -> flags.WrkFlags:
     [("1", 1), ("1k", 1000), ("1K", 1000), ("2M", 2_000_000), ("3 k", 3000), (" 7", 7), ("1P", 10**15)],
 )
 def test_metric_numbers(text: str, value: int) -> None:
-    assert numbers.scan(text, numbers.METRIC) == value
+    assert flags.scan(text, flags.METRIC) == value
 
 
 @pytest.mark.parametrize("text", ["", "x", "10x", "1kk", "1.5k", "k", "1s"])
 def test_what_is_no_metric_number(text: str) -> None:
-    assert numbers.scan(text, numbers.METRIC) is None
+    assert flags.scan(text, flags.METRIC) is None
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("9", 9), ("9s", 9), ("2m", 120), ("1M", 60), ("1h", 3600)])
 def test_times(text: str, seconds: int) -> None:
-    assert numbers.scan(text, numbers.TIME) == seconds
+    assert flags.scan(text, flags.TIME) == seconds
 
 
 @pytest.mark.parametrize("text", ["1ms", "0.5s", "1d", "s"])
 def test_what_is_no_time(text: str) -> None:
-    assert numbers.scan(text, numbers.TIME) is None
+    assert flags.scan(text, flags.TIME) is None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_is_no_time(text: str) -> None:
     ],
 )
 def test_urls(text: str, path: str, authority: str) -> None:
-    found = url.parse(text)
+    found = flags.parse_url(text)
     assert found is not None
     assert (found.path, found.authority) == (path, authority)
 
@@ -66,7 +66,7 @@ def test_urls(text: str, path: str, authority: str) -> None:
     "text", ["h/x", "http:/h", "http://", "http://h:/", "http://h:99999/", "http://h#f", "http://h/ä"]
 )
 def test_what_is_no_url(text: str) -> None:
-    assert url.parse(text) is None
+    assert flags.parse_url(text) is None
 
 
 def test_words_behind_the_url_go_to_the_script() -> None:

@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.dropin.tally import Tally
-from assay.dropin.units import Units
+from assay.dropin.reports import Tally, Units
 from assay.dropin.wrk.figures import corrected, samples
-from assay.dropin.wrk.flags import WrkFlags
-from assay.dropin.wrk.report import banner, padded, percentile_of, time_us
-from assay.dropin.wrk.spectrum import rows
-from assay.dropin.wrk.url import WrkUrl
+from assay.dropin.wrk.flags import WrkFlags, WrkUrl
+from assay.dropin.wrk.report import banner, padded, percentile_of, rows, time_us
 
 HERE = WrkUrl("http", "h", None, "/")
 

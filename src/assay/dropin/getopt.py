@@ -1,12 +1,14 @@
-"""The manner in which GNU `getopt_long` reads a command line.
+"""How the tools read a command line: in the manner of GNU `getopt_long`, ab in that of the Apache runtime.
 
-Short options may be bundled (`-c10`, `-Lt2`), long ones shortened while no other begins alike,
-and options may follow what is not an option, up to `--`.
+GNU's: short options may be bundled (`-c10`, `-Lt2`), long ones shortened while no other begins alike,
+and options may follow what is not an option, up to `--`. The Apache runtime's: letters only, all before the
+first other word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 class Misuse(Exception):
@@ -66,3 +68,44 @@ def _long(text: str, left: list[str], long: Mapping[str, tuple[str, bool]]) -> t
     if not equals and not left:
         raise Misuse(f"option '--{near[0]}' requires an argument")
     return letter, value if equals else left.pop(0)
+
+
+@dataclass
+class OptionReader:
+    """Reads words option by option; afterwards `rest` is what is left and `message` why it stopped."""
+
+    words: Sequence[str]
+    letters: str
+    """In getopt's notation: "n:k"."""
+    rest: Sequence[str] = ()
+    message: str = field(default="", init=False)
+
+    def options(self) -> Iterator[tuple[str, str]]:
+        """Yield each option's letter and its argument ("" where it takes none)."""
+        index = 0
+        while index < len(self.words) and self.words[index].startswith("-") and self.words[index] != "-":
+            # Any word that begins so ends the options, as "--" does.
+            if self.words[index].startswith("--"):
+                index += 1
+                break
+            bundle = self.words[index][1:]
+            while bundle:
+                letter, bundle = bundle[0], bundle[1:]
+                at = -1 if letter == ":" else self.letters.find(letter)
+                if at < 0:
+                    # The rest of the bundle is left where it is, and counts as a word.
+                    self.rest = self.words[index if bundle else index + 1 :]
+                    self.message = f"illegal option -- {letter}"
+                    return
+                if self.letters[at + 1 : at + 2] != ":":
+                    yield letter, ""
+                    continue
+                if not bundle and index + 1 == len(self.words):
+                    self.message = f"option requires an argument -- {letter}"
+                    return
+                if not bundle:
+                    index += 1
+                yield letter, bundle or self.words[index]
+                break
+            index += 1
+        self.rest = self.words[index:]

@@ -162,7 +162,7 @@ class EngineRun:
         return self._run.wait(timeout_s)
 
     def request_log(self) -> bytes:
-        """Give the logged requests, once the run has ended; `assay.dropin.request_log` reads them."""
+        """Give the logged requests, once the run has ended; `assay.dropin.reports` reads them."""
         return self._run.request_log()
 
     def logged_answers(self) -> tuple[bytes, ...]:

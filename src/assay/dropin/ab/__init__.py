@@ -1,6 +1,6 @@
 """ApacheBench's command line: its flags, its report and its files.
 
-words ─▶ flags ─▶ request, plan ─▶ front (the load) ─▶ requests, figures ─▶ report, files
+words ─▶ flags ─▶ plan ─▶ front (the load) ─▶ figures ─▶ report
 """
 
 from assay.dropin.ab.command import main

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
-from assay.dropin import openssl
 from assay.dropin.ab import x509
+from assay.dropin.reports import cipher
 
 _GROUPS = {
     "X25519": "X25519 253 bits",
@@ -31,7 +31,7 @@ def security(session: tuple[str, str, str, bytes], host: str, names_server: bool
     bits = 256 if "256_GCM" in suite or "CHACHA20" in suite else 128
     parts = (
         version.replace("TLS ", "TLSv"),
-        openssl.cipher(suite),
+        cipher(suite),
         str(x509.key_bits(certificate)),
         str(bits),
     )

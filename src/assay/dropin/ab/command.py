@@ -14,9 +14,8 @@ from assay.dropin import front
 from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
 from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, AbFlags, Ending
-from assay.dropin.ab.plan import address, plan, versions
-from assay.dropin.ab.progress import AbProgress
-from assay.dropin.ab.request import head
+from assay.dropin.ab.plan import address, head, plan, versions
+from assay.dropin.ab.texts import AbProgress
 from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def _test(flags: AbFlags, manners: front.Manners) -> int:
 
 def _print_answers(verbosity: int, running: EngineRun) -> None:
     """Print each answer, and before it the server's certificate where TLS began with it."""
-    from assay.dropin.request_log import columns
+    from assay.dropin.reports import columns
 
     log, session = columns(running.request_log()), running.session()
     connected = [time for time, status in zip(log.connect_ns, log.status, strict=True) if status]
@@ -139,7 +138,7 @@ def _print_answers(verbosity: int, running: EngineRun) -> None:
 
 def _tell_broken(log: bytes) -> None:
     """Say of each request whose TLS connection broke what ab says; it goes on all the same."""
-    from assay.dropin.request_log import columns, kind
+    from assay.dropin.reports import columns, kind
 
     table = columns(log)
     for failure, status in zip(table.failure, table.status, strict=True):
@@ -191,8 +190,7 @@ def _report(flags: AbFlags, manners: front.Manners, offered: front.Offered) -> i
     # Imported after the load: the figures need more than the load does.
     from assay.dropin.ab.certificate import security
     from assay.dropin.ab.figures import figures
-    from assay.dropin.ab.html import page
-    from assay.dropin.ab.report import ServerInfo, report
+    from assay.dropin.ab.report import ServerInfo, page, report
 
     log = offered.running.request_log()
     found = figures(
@@ -214,7 +212,7 @@ def _report(flags: AbFlags, manners: front.Manners, offered: front.Offered) -> i
 
 
 def _files(flags: AbFlags, found: AbFigures, log: bytes, started_at_unix_ns: int) -> int:
-    from assay.dropin.ab.files import Unwritable, write_csv, write_gnuplot
+    from assay.dropin.ab.report import Unwritable, write_csv, write_gnuplot
 
     try:
         if flags.csv is not None:

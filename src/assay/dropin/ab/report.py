@@ -1,13 +1,16 @@
-"""ab's report: its lines and their widths."""
+"""ab's report as text and as HTML tables (`-w`), and its files: percentiles (`-e`), each request (`-g`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from assay.dropin.ab.certificate import Security
-from assay.dropin.ab.figures import AbFigures, TimesRow
+from assay.dropin.ab.figures import AbFigures, TimesRow, times_us
 from assay.dropin.ab.flags import AbFlags
+from assay.dropin.reports import columns
 
 _PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
 
@@ -134,3 +137,99 @@ def _served(figures: AbFigures) -> Iterator[str]:
     for percentile in _PERCENTILES:
         yield f"  {percentile}%  {ms(figures.percentile_us(percentile)):5d}"
     yield f" 100%  {ms(int(figures.totals_us[-1])):5d} (longest request)"
+
+
+_NO_LABEL = "&nbsp;"
+
+
+def page(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> str:
+    """The tables. They hold no percentiles, no waiting time and nothing of TLS, as in ab."""
+    table, row, cell = flags.layout.attributes
+    lines = ["", "", f"<table {table}>"]
+    for label, value in _html_lines(flags, seen, figures):
+        if label is None:
+            lines.append(f"<tr {row}><td colspan=4 {cell} >   {value}</td></tr>")
+        else:
+            kind = "td" if label == _NO_LABEL else "th"
+            head = f"<{kind} colspan=2 {cell}>{label}</{kind}>"
+            lines.append(f"<tr {row}>{head}<td colspan=2 {cell}>{value}</td></tr>")
+    lines += [*_html_times(flags, figures), "</table>"]
+    return "\n".join(lines) + "\n"
+
+
+def _html_lines(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> Iterator[tuple[str | None, str]]:
+    for label, value in server_lines(flags, seen):
+        yield f"{label}:", value
+    yield "Document Path:", flags.url.path
+    yield "Document Length:", "Variable" if flags.variable_length else f"{figures.document_bytes} bytes"
+    yield "Concurrency Level:", str(flags.concurrency)
+    yield "Time taken for tests:", f"{figures.time_s:.3f} seconds"
+    yield "Complete requests:", str(figures.done)
+    failures = figures.failures
+    yield "Failed requests:", str(failures.total)
+    if failures.total:
+        parts = f"Connect: {failures.connect}, Length: {failures.length}, Exceptions: {failures.exceptions}"
+        yield None, f"({parts})"
+    if figures.not_2xx:
+        yield "Non-2xx responses:", str(figures.not_2xx)
+    if flags.keep_alive:
+        yield "Keep-Alive requests:", str(figures.kept_alive)
+    yield "Total transferred:", f"{figures.bytes_read} bytes"
+    if flags.body is not None:
+        yield "Total body sent:", str(figures.bytes_written)
+    yield "HTML transferred:", f"{figures.body_bytes} bytes"
+    yield from _html_rates(flags, figures)
+
+
+def _html_rates(flags: AbFlags, figures: AbFigures) -> Iterator[tuple[str | None, str]]:
+    if not (figures.done and figures.time_s):
+        return
+    yield "Requests per second:", f"{figures.done / figures.time_s:.2f}"
+    received = figures.bytes_read / 1024 / figures.time_s
+    yield "Transfer rate:", f"{received:.2f} kb/s received"
+    if flags.body is not None:
+        sent = figures.bytes_written / 1024 / figures.time_s
+        yield _NO_LABEL, f"{sent:.2f} kb/s sent"
+        yield _NO_LABEL, f"{received + sent:.2f} kb/s total"
+
+
+def _html_times(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
+    _, row, cell = flags.layout.attributes
+    yield f"<tr {row}><th {cell} colspan=4>Connection Times (ms)</th></tr>"
+    heads = "   ".join(f"<th {cell}>{name}</th>" for name in ("min", "avg", "max"))
+    yield f"<tr {row}><th {cell}>&nbsp;</th> {heads}</tr>"
+    for times in figures.rows:
+        if times.label != "Waiting":
+            values = (ms(times.minimum), ms(times.mean), ms(times.maximum))
+            cells = "".join(f"<td {cell}>{value:5d}</td>" for value in values)
+            yield f"<tr {row}><th {cell}>{times.label}:</th>{cells}</tr>"
+
+
+class Unwritable(Exception):
+    """A file cannot be written; the line is ab's."""
+
+
+def write_csv(path: Path, figures: AbFigures) -> None:
+    """Write 0 to 100 percent of the requests, and the time within which so many ended."""
+    rows = [f"{percent},{figures.row_of_csv_us(percent) / 1000:.3f}" for percent in range(101)]
+    _write_file(path, ["Percentage served,Time in ms", *rows], "CSV")
+
+
+def write_gnuplot(path: Path, log: bytes, started_at_unix_ns: int) -> None:
+    """Write each request with its times, shortest first. Times of day are local, as in ab."""
+    table = columns(log)
+    times = times_us(table)
+    lines = ["starttime\tseconds\tctime\tdtime\tttime\twait"]
+    for index in sorted(range(len(table)), key=times["Total"].__getitem__):
+        seconds = (started_at_unix_ns + table.begun_ns[index]) // 1_000_000_000
+        kinds = ("Connect", "Processing", "Total", "Waiting")
+        numbers = "\t".join(str(ms(times[kind][index])) for kind in kinds)
+        lines.append(f"{time.ctime(seconds)}\t{seconds}\t{numbers}")
+    _write_file(path, lines, "gnuplot")
+
+
+def _write_file(path: Path, lines: Iterable[str], kind: str) -> None:
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as problem:
+        raise Unwritable(f"Cannot open {kind} output file: {problem.strerror}") from None

@@ -10,8 +10,7 @@ from urllib.parse import urlunsplit
 
 from assay.dropin.bombardier.flags import BombardierFlags
 from assay.dropin.bombardier.golang import quoted
-from assay.dropin.request_log import columns
-from assay.dropin.tally import Tally, tally_us
+from assay.dropin.reports import Tally, columns, tally_us
 from assay.model.measurement import Measurement, Outcome, Window
 
 if TYPE_CHECKING:

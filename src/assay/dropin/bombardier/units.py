@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.dropin.units import Units
+from assay.dropin.reports import Units
 
 _MICROSECONDS = Units(("us", "ms", "s"), 1000)
 _SECONDS = Units(("s", "m", "h"), 60)

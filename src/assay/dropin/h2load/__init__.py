@@ -1,6 +1,6 @@
 """h2load's command line: its flags and its report.
 
-words ─▶ flags ─▶ plan ─▶ front (the load) ─▶ figures ─▶ report
+words ─▶ flags ─▶ plan ─▶ front (the load) ─▶ report
 """
 
 from assay.dropin.h2load.command import main

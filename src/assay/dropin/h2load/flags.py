@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.dropin import getopt
-from assay.dropin.h2load import numbers
-from assay.dropin.h2load.url import Base, base, target
+from assay.dropin.h2load import values
+from assay.dropin.h2load.values import Base, base, target
 
 VERSION = "1.52.0"
 """The version of nghttp2 whose h2load this is."""
@@ -162,7 +162,7 @@ def _take(letter: str, argument: str, given: _Given) -> None:
 
 def _bits(letter: str) -> Callable[[str, int], str]:
     def complain(text: str, _: int) -> str:
-        bits = numbers.count(text)
+        bits = values.count(text)
         fits = bits is not None and bits <= _MOST_BITS
         return "" if fits else f"-{letter}: specify the integer in the range [0, 30], inclusive"
 
@@ -181,20 +181,20 @@ _BOUNDS: dict[str, Callable[[str, int], str]] = {
     "f": _frame,
     "p": lambda text, _: "" if text.lower() in CLEAR else f"-p: unsupported protocol {text}",
     "r": lambda _, rate: "" if rate else "-r: the rate at which connections are made must be positive.",
-    "rps": lambda text, _: f"--rps: Invalid value {text}" if numbers.rate_per_s(text) is None else "",
+    "rps": lambda text, _: f"--rps: Invalid value {text}" if values.rate_per_s(text) is None else "",
 }
 """What h2load says of a flag's text, and of the number that it is, where it takes it not."""
 _READ: dict[str, tuple[Callable[[str], int | None], str]] = {
-    **{letter: (numbers.count, f"-{letter}: bad option value: ") for letter in "nctmr"},
-    "f": (numbers.size, "--max-frame-size: bad option value: "),
-    "T": (numbers.duration_ns, "-T: bad value for the conn_active_timeout wait time: "),
-    "N": (numbers.duration_ns, "-N: bad value for the conn_inactivity_timeout wait time: "),
-    "D": (numbers.duration_ns, "-D: value error "),
-    "rate-period": (numbers.duration_ns, "--rate-period: value error "),
-    "warm-up-time": (numbers.duration_ns, "--warm-up-time: value error "),
-    "header-table-size": (numbers.size, "--header-table-size: Bad option value: "),
-    "encoder-header-table-size": (numbers.size, "--encoder-header-table-size: Bad option value: "),
-    "max-udp-payload-size": (numbers.size, "--max-udp-payload-size: bad option value: "),
+    **{letter: (values.count, f"-{letter}: bad option value: ") for letter in "nctmr"},
+    "f": (values.size, "--max-frame-size: bad option value: "),
+    "T": (values.duration_ns, "-T: bad value for the conn_active_timeout wait time: "),
+    "N": (values.duration_ns, "-N: bad value for the conn_inactivity_timeout wait time: "),
+    "D": (values.duration_ns, "-D: value error "),
+    "rate-period": (values.duration_ns, "--rate-period: value error "),
+    "warm-up-time": (values.duration_ns, "--warm-up-time: value error "),
+    "header-table-size": (values.size, "--header-table-size: Bad option value: "),
+    "encoder-header-table-size": (values.size, "--encoder-header-table-size: Bad option value: "),
+    "max-udp-payload-size": (values.size, "--max-udp-payload-size: bad option value: "),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.dropin.h2load.flags import VERSION, H2loadFlags
-from assay.dropin.h2load.numbers import NS_PER_S
+from assay.dropin.h2load.values import NS_PER_S
 from assay.engine import target_policy
 from assay.model.plan import Closed, Http, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 

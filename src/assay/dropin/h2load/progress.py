@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.core import console
-from assay.dropin.h2load import numbers
+from assay.dropin.h2load import values
 from assay.dropin.h2load.flags import H2loadFlags
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class H2loadProgress:
         self._running = running
         flags = self._flags
         console.write("starting benchmark...")
-        warmup, main = (f"{ns / numbers.NS_PER_S:g}s" for ns in (flags.warmup_ns, flags.duration_ns))
+        warmup, main = (f"{ns / values.NS_PER_S:g}s" for ns in (flags.warmup_ns, flags.duration_ns))
         timed = (
             f"Timing-based test with {warmup} of warm-up time and {main} of main duration for measurements."
         )
@@ -119,10 +119,10 @@ class H2loadProgress:
     def _tell_session(self) -> None:
         session = self._running.session() if self._running else None
         if session is not None:
-            from assay.dropin import openssl
+            from assay.dropin.reports import cipher
 
             version, suite, group, _ = session
-            console.write(f"TLS Protocol: {version.replace('TLS ', 'TLSv')}\nCipher: {openssl.cipher(suite)}")
+            console.write(f"TLS Protocol: {version.replace('TLS ', 'TLSv')}\nCipher: {cipher(suite)}")
             console.write(f"Server Temp Key: {_GROUPS.get(group, group)}")
 
     def _advance(self, done: int) -> None:

@@ -1,11 +1,136 @@
-"""h2load's report: its lines, their widths and its units."""
+"""h2load's report: its figures, true by default, by its own arithmetic if strict; its lines; and its log."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
 
-from assay.dropin.h2load.figures import H2loadFigures, StatisticsRow
-from assay.dropin.h2load.numbers import decimal, octets, time
+from assay.dropin.h2load.flags import H2loadFlags
+from assay.dropin.h2load.values import decimal, octets, time
+from assay.dropin.reports import columns, tally_us
+from assay.model.measurement import Histogram, Measurement
+
+_NEVER_SENT = (
+    "connect_refused", "connect_timeout", "unreachable", "tls_error", "no_descriptors", "no_ports",
+    "wrong_protocol",
+)  # fmt: skip
+_TIMEOUTS = ("timeout", "connect_timeout")
+
+
+@dataclass(frozen=True)
+class StatisticsRow:
+    """A row of the table: extremes, mean and standard deviation, and the percentage within one of the mean.
+
+    Times are in seconds. None is what is not known.
+    """
+
+    low: float | None
+    high: float | None
+    mean: float
+    deviation: float | None
+    near: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class H2loadFigures:
+    """What h2load's report says, before it is written down."""
+
+    time_s: float
+    per_s: float
+    bytes_per_s: int
+    total: int
+    started: int
+    done: int
+    succeeded: int
+    errored: int
+    timeouts: int
+    classes: tuple[int, int, int, int]
+    bytes_read: int
+    head_bytes: int
+    saved: str
+    body_bytes: int
+    request_time: StatisticsRow
+    connect_time: StatisticsRow
+    first_byte_time: StatisticsRow
+    rates: StatisticsRow
+
+    @property
+    def failed(self) -> int:
+        """Those without an answer, and those whose answer says that something is wrong."""
+        return self.total - self.succeeded
+
+
+def figures(flags: H2loadFlags, measured: Measurement, strict: bool) -> H2loadFigures:
+    """The figures of a load that has ended.
+
+    With `--rps` the times run from the intended start; h2load's, and the strict ones, from the send.
+    """
+    counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
+    statuses = {int(status): count for status, count in measured.statuses.items()}
+    done, timed = measured.completed, flags.duration_ns > 0
+    total = done + measured.failed if timed else flags.requests
+    times = measured.response_time if measured.response_time and not strict else measured.service_time
+    span_s = measured.measured_ns / 1e9
+    return H2loadFigures(
+        time_s=span_s + (measured.warmup_ns / 1e9 if timed else 0),
+        per_s=done / span_s if span_s else 0.0,
+        bytes_per_s=int(measured.bytes_read / span_s) if span_s else 0,
+        total=total,
+        started=measured.started - sum(counts.get(kind, 0) for kind in _NEVER_SENT),
+        done=done,
+        succeeded=sum(count for status, count in statuses.items() if status < 400),
+        errored=total - done,
+        timeouts=sum(counts.get(kind, 0) for kind in _TIMEOUTS),
+        classes=_classes(statuses),
+        bytes_read=measured.bytes_read,
+        head_bytes=max(0, measured.bytes_read - measured.body_bytes),
+        # How long heads were before HTTP/2 and HTTP/3 shortened them is not kept.
+        saved="-" if done and (measured.http2 or measured.http3) else "0.00%",
+        body_bytes=measured.body_bytes,
+        request_time=_statistics(times),
+        connect_time=_statistics(measured.connect_time),
+        first_byte_time=_statistics(measured.first_byte_time),
+        rates=_rates(flags, measured),
+    )
+
+
+def _classes(statuses: dict[int, int]) -> tuple[int, int, int, int]:
+    second, third, fourth, fifth = (
+        sum(count for status, count in statuses.items() if status // 100 == first) for first in (2, 3, 4, 5)
+    )
+    return second, third, fourth, fifth
+
+
+def _statistics(times: Histogram) -> StatisticsRow:
+    # Of the sample, as h2load has it.
+    count = times.count
+    mean_us = times.mean_ns / 1e3
+    deviation_us = times.stdev_ns / 1e3 * (math.sqrt(count / (count - 1)) if count > 1 else 0.0)
+    # Times are kept in whole µs: one that the mean lies in is near it.
+    near = tally_us(times).share_within(math.floor(mean_us - deviation_us), math.ceil(mean_us + deviation_us))
+    return StatisticsRow(
+        low=times.min_ns / 1e9,
+        high=times.max_ns / 1e9,
+        mean=times.mean_ns / 1e9,
+        deviation=deviation_us / 1e6,
+        near=0.0 if math.isnan(near) else near * 100,
+    )
+
+
+def _rates(flags: H2loadFlags, measured: Measurement) -> StatisticsRow:
+    """Requests a second of each client: known where each thread has one; else the mean alone is."""
+    span_s = measured.measured_ns / 1e9
+    mean = measured.completed / flags.clients / span_s if span_s else 0.0
+    if flags.clients > flags.threads:
+        return StatisticsRow(None, None, mean, None, None)
+    rates = [worker.completed / span_s if span_s else 0.0 for worker in measured.workers]
+    apart = sum((rate - mean) ** 2 for rate in rates)
+    deviation = math.sqrt(apart / (len(rates) - 1)) if len(rates) > 1 else 0.0
+    near = sum(abs(rate - mean) <= deviation for rate in rates) / len(rates)
+    return StatisticsRow(min(rates), max(rates), mean, deviation, near * 100)
+
 
 _UNKNOWN = "-"
 
@@ -44,3 +169,13 @@ def _row(name: str, row: StatisticsRow, form: Callable[[float], str]) -> str:
     cells = "  ".join(f"{_UNKNOWN if number is None else form(number):>10}" for number in numbers)
     near = f"{_UNKNOWN:>10}" if row.near is None else f"{decimal(row.near):>9}%"
     return f"{name} {cells}{near}"
+
+
+def write_log(file: TextIO, log: bytes, started_at_unix_ns: int) -> None:
+    """Write each request's start in µs since 1970, its status, -1 where it failed, and its time in µs."""
+    table = columns(log)
+    for index in range(len(table)):
+        sent_ns = started_at_unix_ns + table.begun_ns[index] + table.connect_ns[index]
+        status = -1 if table.failure[index] else table.status[index]
+        time_us = (table.total_ns[index] - table.connect_ns[index]) // 1000
+        file.write(f"{sent_ns // 1000}\t{status}\t{time_us}\n")

@@ -113,7 +113,7 @@ def _report(flags: WrkFlags, manners: front.Manners, offered: front.Offered, scr
     )
     percentiles = ""
     if flags.percentiles and flags.rate_per_s is not None:
-        from assay.dropin.wrk.spectrum import spectra
+        from assay.dropin.wrk.report import spectra
 
         percentiles = spectra(offered.measurement, flags.uncorrected)
     elif flags.percentiles:

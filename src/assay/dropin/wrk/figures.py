@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.dropin.tally import Tally, tally_us
+from assay.dropin.reports import Tally, tally_us
 from assay.model.measurement import Measurement
 
 _CONNECT = ("connect_refused", "connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory")

@@ -1,13 +1,94 @@
-"""wrk's flags, and those of wrk2: what is accepted, what is refused, and how."""
+"""wrk's flags, and those of wrk2: what is accepted, what is refused, and how; their numbers and their URL.
+
+A URL has a scheme, any scheme, and its path is all that follows it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from assay.core import urls
 from assay.dropin import getopt
-from assay.dropin.wrk import numbers
-from assay.dropin.wrk.url import WrkUrl, parse
+
+_MOST = 2**64 - 1
+_SCANNED = re.compile(r"\s*([+-]?)(\d+)\s*(\S{0,2})")
+
+METRIC = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+TIME = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def scan(text: str, units: dict[str, int]) -> int | None:
+    """The number that `text` begins with, times its unit in any case; None where wrk sees none.
+
+    As C reads it: unsigned, so that "-1" is a very large number, and what does not fit wraps or
+    stays at the largest.
+    """
+    found = _SCANNED.match(text)
+    if found is None:
+        return None
+    sign, digits, unit = found.groups()
+    scale = units.get(unit.lower())
+    if scale is None:
+        return None
+    number = min(int(digits), _MOST)
+    if sign == "-" and number < _MOST:
+        number = -number % 2**64
+    return number * scale % 2**64
+
+
+_HOST = r"(?:[A-Za-z0-9._-]+|\[(?P<v6>[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._~%-]+)?)\])"
+_USER = r"(?:[A-Za-z0-9._!~*'()%;:&=+$,-]*@)?"
+_AUTHORITY = re.compile(rf"{_USER}(?P<host>{_HOST})(?::(?P<port>\d+))?")
+_URL = re.compile(r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#]+)(?P<rest>(?:[/?][!-~]*)?)")
+_MAX_PORT = 65535
+
+
+@dataclass(frozen=True)
+class WrkUrl:
+    """The parts of a URL that wrk uses. `host` has no brackets; `port` is None where none is written."""
+
+    scheme: str
+    host: str
+    port: str | None
+    path: str
+
+    @property
+    def tls(self) -> bool:
+        """Whether it is spoken to over TLS."""
+        return self.scheme.startswith("https")
+
+    @property
+    def service(self) -> str:
+        """What the resolver is asked for: the port, or the scheme's name."""
+        return self.port if self.port is not None else self.scheme
+
+    @property
+    def authority(self) -> str:
+        """What `Host` says."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port is None else f"{host}:{self.port}"
+
+
+def parse_url(text: str) -> WrkUrl | None:
+    """Take a URL apart; None where wrk would not.
+
+    Without a path it is "/", and a query is lost; a fragment after a path is part of it, as in wrk.
+    """
+    whole = _URL.fullmatch(text)
+    parts = _AUTHORITY.fullmatch(whole["authority"]) if whole else None
+    if whole is None or parts is None or int(parts["port"] or 0) > _MAX_PORT:
+        return None
+    if parts["v6"] and not urls.is_address(parts["v6"]):
+        return None
+    return WrkUrl(
+        scheme=whole["scheme"],
+        host=parts["v6"] or parts["host"],
+        port=parts["port"],
+        path=whole["rest"] if whole["rest"].startswith("/") else "/",
+    )
+
 
 VERSION = "4.2.0"
 """The version of wrk whose command line this is."""
@@ -50,11 +131,11 @@ _LONG = {
     "batch_latency": ("B", False),
 }
 _NUMBERS = {
-    "t": numbers.METRIC,
-    "c": numbers.METRIC,
-    "R": numbers.METRIC,
-    "d": numbers.TIME,
-    "T": numbers.TIME,
+    "t": METRIC,
+    "c": METRIC,
+    "R": METRIC,
+    "d": TIME,
+    "T": TIME,
 }
 
 
@@ -96,7 +177,7 @@ def read(words: Sequence[str], on_version: Callable[[], None]) -> WrkFlags:
             if letter in "hr?":
                 raise Refused
             if letter in _NUMBERS:
-                number = numbers.scan(argument, _NUMBERS[letter])
+                number = scan(argument, _NUMBERS[letter])
                 if number is None:
                     raise Refused
                 values[letter] = number
@@ -117,7 +198,7 @@ def _checked(
     threads, connections = values.get("t", 2), values.get("c", 10)
     if not rest or 0 in (threads, values.get("d"), values.get("R")):
         raise Refused
-    url = parse(rest[0])
+    url = parse_url(rest[0])
     if url is None:
         raise Refused(f"invalid URL: {rest[0]}")
     if connections == 0 or connections < threads:

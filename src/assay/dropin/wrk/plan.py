@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay.dropin.wrk.flags import WrkFlags
-from assay.dropin.wrk.url import WrkUrl
+from assay.dropin.wrk.flags import WrkFlags, WrkUrl
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, Tls
 

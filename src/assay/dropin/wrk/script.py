@@ -17,7 +17,7 @@ from assay.engine import target_policy
 from assay.engine.driver import ScriptFailed
 
 if TYPE_CHECKING:
-    from assay.dropin.tally import Tally
+    from assay.dropin.reports import Tally
     from assay.dropin.wrk.figures import WrkFigures
 
 
