@@ -120,7 +120,7 @@ def _false_alarm_table(runs: int) -> str:
         "2 cases",
         "2 cases, no minimum effect",
         "any of 5 cases",
-        "one after the other",
+        "sequential trials",
     )
     note = (
         "How often identical servers are called different (10 blocks, 4 % drift, 2 % deviation). "
@@ -186,15 +186,15 @@ def _sequential_table(runs: int) -> str:
         "deviation of log ratios",
         "noise",
         "different",
-        "alike within 2 %",
+        "equivalent within 2 %",
         "median blocks",
     )
     note = (
-        "Looked at after every block until settled; the budget holds 40, and the last look is at them. An "
-        "ordinary\nt interval looked at as often calls identical servers different in "
+        "Judged after every block until decided; the budget holds 40, and the last judgement is of all. An "
+        "ordinary\nt interval judged as often calls identical servers different in "
         f"{naive_false_alarms(20 * runs):.0%} of runs."
     )
-    return _table("Stopping when settled", note, columns, rows)
+    return _table("Stopping when decided", note, columns, rows)
 
 
 def _capacity_table(runs: int) -> str:

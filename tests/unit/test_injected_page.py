@@ -75,7 +75,7 @@ def test_clean_runs_of_an_earlier_look_keep_the_words_about_them() -> None:
     again = kept(before.page())
     assert again.page() == before.page()
     again.silent(20, [], whole=True)
-    assert "another kind" not in again.page() and "every second in turns" in again.page()
+    assert "another kind" not in again.page() and "every second interleaved" in again.page()
 
 
 def test_a_second_flaw_of_a_rule_has_a_row_of_its_own() -> None:

@@ -13,7 +13,7 @@ from planting import plants, table
 _HEAD = """# Injected flaws
 
 Written by `benches/injected.py`. Each row is a real run (processes, sockets, a load) with just
-that flaw. `clean` are runs of two equal servers without one, every second in turns: in so many of
+that flaw. `clean` are runs of two equal servers without one, every second interleaved: in so many of
 them the rule said nothing above a note. Rules about noise (*) judge the machine: on a busy one
 they speak in clean runs too, and are right. Flaws of several machines (G9 to G12) are injected by
 `tests/e2e/test_cluster*.py`, on a cluster of network namespaces.
@@ -25,8 +25,8 @@ _BOUNDS = """
 
 Throughputs and ratios of clean runs of the same servers, against what the run with the flaw said to
 know: how many lie within it, and how many have an interval that meets it, as a clean run has an
-error, too. Wanted within: 95 % over all, 90 % of each. Rows of an earlier look have the second
-count alone.
+error, too. Wanted within: 95 % over all, 90 % of each. Rows of an earlier version have the
+second count alone.
 
 | rule | within | met |
 |---|---|---|

@@ -314,7 +314,7 @@ ON_A_CLUSTER = {
 CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G12": "refused"}
 
 IMPOSSIBLE = {
-    "M3": "our own engine keeps one accounting and refuses to end with two; other tools' reports do this",
+    "M3": "our own engine counts each request once; other tools' reports contradict themselves",
 }
 """Rules that no run on this machine can be given a flaw for, and why."""
 
