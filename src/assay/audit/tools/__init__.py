@@ -1,30 +1,20 @@
-"""The load-test tools that the audit knows: a folder a tool, each with its output and its command line.
+"""The load-test tools that the audit knows, each with its output and its command line, beside its kin.
 
-A tool more is a folder and a line in `TOOLS`.
+A tool more is an `AuditTool` there and a line in `TOOLS`.
 """
 
 from __future__ import annotations
 
 import re
 
-from assay.audit.tools.ab import TOOL as AB
-from assay.audit.tools.artillery import TOOL as ARTILLERY
-from assay.audit.tools.autocannon import TOOL as AUTOCANNON
-from assay.audit.tools.bombardier import TOOL as BOMBARDIER
-from assay.audit.tools.gatling import TOOL as GATLING
-from assay.audit.tools.h2load import TOOL as H2LOAD
-from assay.audit.tools.hey import TOOL as HEY
-from assay.audit.tools.jmeter import TOOL as JMETER
-from assay.audit.tools.k6 import TOOL as K6
-from assay.audit.tools.loadtest import TOOL as LOADTEST
-from assay.audit.tools.locust import TOOL as LOCUST
-from assay.audit.tools.minor_tools import OTHERS
-from assay.audit.tools.oha import TOOL as OHA
+from assay.audit.tools.ab import AB, H2LOAD, SIEGE, WEIGHTTP
+from assay.audit.tools.autocannon import AUTOCANNON, LOADTEST
+from assay.audit.tools.bombardier import BOMBARDIER, PLOW
+from assay.audit.tools.hey import HEY, OHA
 from assay.audit.tools.pattern import AuditTool
-from assay.audit.tools.rewrk import TOOL as REWRK
-from assay.audit.tools.siege import TOOL as SIEGE
-from assay.audit.tools.vegeta import TOOL as VEGETA
-from assay.audit.tools.wrk import TOOL as WRK
+from assay.audit.tools.users import ARTILLERY, GATLING, JMETER, K6, LOCUST
+from assay.audit.tools.vegeta import ALI, FORTIO, VEGETA
+from assay.audit.tools.wrk import REWRK, WRK
 
 TOOLS: tuple[AuditTool, ...] = (
     WRK,
@@ -43,7 +33,10 @@ TOOLS: tuple[AuditTool, ...] = (
     LOCUST,
     ARTILLERY,
     REWRK,
-    *OTHERS,
+    ALI,
+    PLOW,
+    WEIGHTTP,
+    FORTIO,
 )
 """In the order in which a line is offered to them: what several tools print alike is the first one's."""
 
