@@ -112,6 +112,16 @@ def test_tls_is_told_the_same(words: tuple[str, ...], host: str, pem: Path) -> N
     assert security(ours) == security(theirs)
 
 
+def test_a_certificate_that_is_not_printed_is_told(pem: Path) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pem)
+    with recording(closing(), tls=tls) as wire:
+        command = [*ASSAY, "-n1", "-v2", f"https://127.0.0.1:{wire.port}/"]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert "LOG: header received:" in ended.stdout and "Peer certificate" not in ended.stdout
+    assert "assay ab: note: -v 2 does not print the server's certificate; `openssl s_client" in ended.stderr
+
+
 def test_what_our_tls_cannot_do_is_refused_in_a_line() -> None:
     with recording(closing()) as wire:
         url = "https://127.0.0.1:PORT/"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.dropin import reports
-from assay.dropin.ab import certificate, x509
+from assay.dropin.ab import certificate
 from assay.dropin.ab.figures import AbFigures, Failures, row, times_us
 from assay.dropin.reports import ENTRY, columns
 
@@ -96,9 +97,28 @@ def test_suites_have_the_names_of_openssl(suite: str, name: str) -> None:
     assert reports.cipher(suite) == name
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "bits"),
+    [
+        ("rsa:1024", 1024),
+        ("rsa:2048", 2048),
+        ("rsa:3072", 3072),
+        *((f"ec:{curve}", bits) for curve, bits in (("P-256", 256), ("P-384", 384), ("P-521", 521))),
+        ("ed25519", 253),
+        ("ed448", 0),
+    ],
+)
+def test_the_length_of_a_key_is_found(algorithm: str, bits: int) -> None:
+    kind, _, curve = algorithm.partition(":")
+    key = ["ec", "-pkeyopt", f"ec_paramgen_curve:{curve}"] if kind == "ec" else [algorithm]
+    command = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=x", "-keyout", "/dev/null", "-newkey", *key]
+    made = subprocess.run([*command, "-outform", "DER"], check=True, capture_output=True, timeout=60)
+    assert certificate.key_bits(made.stdout) == bits
+
+
 @given(st.binary(max_size=60))
 def test_a_certificate_that_cannot_be_read_has_no_bits(data: bytes) -> None:
-    assert x509.key_bits(data) >= 0
+    assert certificate.key_bits(data) >= 0
 
 
 def test_the_name_is_told_where_it_was_asked_for() -> None:

@@ -20,7 +20,6 @@ from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
     from assay.dropin.ab.figures import AbFigures
-    from assay.engine.driver import EngineRun
     from assay.model.measurement import Measurement
 
 _TIMED_OUT = 70007
@@ -109,7 +108,8 @@ def _test(flags: AbFlags, manners: front.Manners) -> int:
     offered = front.offer(plan(flags, request, where), manners, watch=progress.watch)
     measured = offered.measurement
     if flags.layout.verbosity >= 2:
-        _print_answers(flags.layout.verbosity, offered.running)
+        for answer in offered.running.logged_answers():
+            console.write(texts.answer(answer, flags.layout.verbosity))
     if flags.url.tls:
         _tell_broken(offered.running.request_log())
     fatal = _fatal(measured, offered.plan.ends_on)
@@ -121,19 +121,6 @@ def _test(flags: AbFlags, manners: front.Manners) -> int:
     if code == EXIT_OK and measured.interrupted:
         return EXIT_FAILED
     return code
-
-
-def _print_answers(verbosity: int, running: EngineRun) -> None:
-    """Print each answer, and before it the server's certificate where TLS began with it."""
-    from assay.dropin.reports import columns
-
-    log, session = columns(running.request_log()), running.session()
-    connected = [time for time, status in zip(log.connect_ns, log.status, strict=True) if status]
-    certificate = "" if session is None else texts.certificate(session[3])
-    for index, answer in enumerate(running.logged_answers()):
-        if certificate and index < len(connected) and connected[index]:
-            console.write(certificate)
-        console.write(texts.answer(answer, verbosity))
 
 
 def _tell_broken(log: bytes) -> None:
@@ -152,6 +139,9 @@ def _remark(flags: AbFlags, measured: Measurement, answers: Sequence[bytes]) -> 
     if flags.limit_s > 0 and measured.started >= flags.requests == WITH_A_TIME:
         what = f"-t sets -n {WITH_A_TIME}, and that came first"
         console.note(f"assay ab: note: {what}; write a larger -n behind -t for the whole time")
+    if flags.layout.verbosity >= 2 and flags.url.tls:
+        what = "-v 2 does not print the server's certificate"
+        console.note(f"assay ab: note: {what}; `openssl s_client -connect HOST:PORT` does")
     if answers and re.search(rb"(?mi)^transfer-encoding:[^\r\n]*chunked", answers[0]):
         what = "Document Length is that of the decoded document; ab counts the framing of chunks too"
         console.note(f"assay ab: note: {what}")

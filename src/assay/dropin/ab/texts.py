@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assay.core import console
-from assay.dropin.ab import x509
 from assay.dropin.ab.flags import AbFlags
 from assay.model.measurement import Measurement, Snapshot
 
@@ -131,24 +130,6 @@ def answer(text: bytes, verbosity: int) -> str:
     elif verbosity >= 3:
         lines.append(f"LOG: Response code = {status}")
     return "\n".join(lines) + "\n"
-
-
-def certificate(der: bytes) -> str:
-    """The server's certificate (verbosity 2)."""
-    found = x509.read(der)
-    if found is None:
-        return ""
-    lines = [
-        "Peer certificate",
-        f"Certificate version: {found.version}",
-        f"Valid from: {found.begins}",
-        f"Valid to  : {found.ends}",
-        f"Public key is {found.key_bits} bits",
-        f"The issuer name is {found.issuer}",
-        f"The subject name is {found.subject}",
-        f"Extension Count: {found.extensions}",
-    ]
-    return "\n".join(lines)
 
 
 def broken_tls(kind: str, has_answer: bool) -> str:
