@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.audit.interval import Interval, is_european, printed
-from assay.audit.units import size_in, time_in
+from assay.audit.interval import Interval, is_european, printed, size_in, time_in
 
 
 @pytest.mark.parametrize(

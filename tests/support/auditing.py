@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.audit import Audit, audit, read
+from assay.audit.document import Reported
 from assay.audit.evidence import see
-from assay.audit.reported import Reported
 
 
 def audited(text: str, name: str = "README.md") -> Audit:

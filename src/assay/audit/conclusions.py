@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assay.audit.document import TextDocument
+from assay.audit.document import TextDocument, sentences
 from assay.audit.factors import FRACTIONS, Bound, FactorReading, factors
 from assay.audit.interval import NUMBER, Interval
 from assay.audit.names import is_version, places
-from assay.audit.sentences import sentences
 
 Metric = Literal["rate", "times", "any", "other"]
 

@@ -7,12 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.audit.document import TextDocument
-from assay.audit.interval import exactly
+from assay.audit.document import Figure, Reported, ReportedCommand, TextDocument
+from assay.audit.interval import exactly, time_in
 from assay.audit.names import key_of
-from assay.audit.reported import Figure, Reported, ReportedCommand
 from assay.audit.tables import Grid
-from assay.audit.units import time_in
 
 NEAR = 8
 """Lines between a command and the output that is taken to be its own."""

@@ -1,15 +1,19 @@
-"""`TextDocument`: a text as the audit sees it, whatever format it came in.
+"""`TextDocument`: a text as the audit sees it, whatever its format; and `Reported`: a result that it tells.
 
-A reader (`audit/reading`) makes it once; everything after it looks at these immutable values and
+A reader (`audit/reading`) makes the document once; everything after it looks at these immutable values and
 never at the file again. Line numbers are those of the file, from 1, so that a finding can be shown
-where a person would look for it.
+where a person would look for it. Each figure has the line and the words that it stands in.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+
+from assay.audit.interval import Interval
 
 BlockKind = Literal["prose", "code", "heading"]
 
@@ -89,4 +93,80 @@ class TextDocument:
                 found.setdefault(part.number, " | ".join(part.head))
                 for row in part.rows:
                     found.setdefault(row.number, " | ".join(row.cells))
+        return found
+
+
+_SENTENCE = re.compile(r"[^.!?\n]{1,600}(?:[.](?=\w)[^.!?\n]{0,300}){0,20}[.!?]?")
+_SHORT = re.compile(r"(?<=\bvs)[.](?=\s)|(?<=\bapprox)[.](?=\s)|(?<=\b[eEiI][.][ge])[.](?=\s)")
+"""Full stops that end no sentence; a space for each, so that places stay."""
+
+
+def sentences(block: TextBlock) -> Iterator[tuple[int, str]]:
+    """The sentences of a block, and the line that each begins on."""
+    text = ""
+    starts: list[tuple[int, int]] = []
+    for line in block.lines[:400]:
+        starts.append((len(text), line.number))
+        text += _SHORT.sub(" ", line.text.strip()) + " "
+    for found in _SENTENCE.finditer(text):
+        if found[0].strip():
+            begin = found.start() + len(found[0]) - len(found[0].lstrip())
+            yield max(number for at, number in starts if at <= begin), found[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a text: what it may be, and where and how it is written."""
+
+    value: Interval
+    line: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedCommand:
+    """A load test's command line, as far as a text shows it."""
+
+    tool: str
+    line: int
+    quote: str
+    url: str = ""
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    keep_alive: bool | None = None
+    closed: bool = True
+
+
+BY_HAND = ("table", "figures")
+"""What stands for the tool of a result that its author wrote: a row of a table, or a figure a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """One result: the output of a tool, or a row of a table.
+
+    `figures` has, by name: `rate` (a second), `requests`, `duration` (s), `connections`, `threads`,
+    `offered` (a second), `mean`, `stdev`, `min`, `max` (s), `rate_stdev`, `errors`,
+    `error_share`, `connect_errors`, `bytes`, `bytes_each`, `memory` (bytes), `cpu` (share).
+    `percentiles` has times (s) by percentile. `closed` says whether the tool's loop is closed; None: the tool
+    is not known.
+    """
+
+    tool: str
+    line: int
+    last: int
+    label: str = ""
+    group: str = ""
+    url: str = ""
+    closed: bool | None = None
+    keep_alive: bool | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    percentiles: Mapping[float, Figure] = field(default_factory=dict)
+    command: ReportedCommand | None = None
+    table: int = 0
+
+    def get(self, name: str) -> Figure | None:
+        """A figure by name: the result's own, or else its command's."""
+        found = self.figures.get(name)
+        if found is None and self.command is not None:
+            found = self.command.figures.get(name)
         return found

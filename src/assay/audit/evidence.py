@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
 
-from assay.audit.commands import commands
+from assay.audit.commands import commands, worded
 from assay.audit.context import (
     NO_TITLE,
     TextSection,
@@ -20,21 +20,25 @@ from assay.audit.context import (
     sections_of,
     with_context,
 )
-from assay.audit.document import TextBlock, TextDocument, TextLine, TextTable
-from assay.audit.drawn import drawn
+from assay.audit.document import (
+    BY_HAND,
+    Reported,
+    ReportedCommand,
+    TextBlock,
+    TextDocument,
+    TextLine,
+    TextTable,
+    sentences,
+)
 from assay.audit.facts import Facts, facts, known_tools
-from assay.audit.fielded import fielded
 from assay.audit.headings import RATE
 from assay.audit.json_reports import json_reports
-from assay.audit.listed import listed, timed
+from assay.audit.listed import drawn, fielded, listed, timed
 from assay.audit.names import distinct, key_of
-from assay.audit.reported import BY_HAND, Reported, ReportedCommand
 from assay.audit.scan import outputs
-from assay.audit.sentences import sentences
 from assay.audit.spoken import alone, spoken
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME, CLOSED
-from assay.audit.worded import worded
 
 MOST = 1000
 """Outputs, tables, lists and commands of one text that are looked at: a text for people has fewer."""

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.audit.document import TextBlock, TextLine
+from assay.audit.document import Figure, Reported, TextBlock, TextLine
 from assay.audit.interval import exactly
-from assay.audit.reported import Figure, Reported
 from assay.audit.tools import BY_NAME
 
 MOST = 4 * 2**20

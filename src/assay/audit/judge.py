@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assay.audit.document import TextDocument
+from assay.audit.document import Reported, TextDocument
 from assay.audit.evidence import Evidence, see
 from assay.audit.finding import AuditHit, AuditRule, Remark
-from assay.audit.reported import Reported
 from assay.audit.rules import AUDIT_RULES
 from assay.audit.weighing import Weight, weighed
 from assay.model.finding import Severity

@@ -1,18 +1,17 @@
-"""Results in lists: "Foo: 12,345 req/s" or "12,345 requests/sec - Foo", one below the other."""
+"""Results in plain lines: lists of them, a figure a line, and tables drawn with signs and spaces."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from assay.audit.document import TextBlock, TextDocument, TextTable
-from assay.audit.headings import RATE
-from assay.audit.interval import NUMBER, SPAN, Interval, printed, spanned
+from assay.audit.document import Figure, Reported, TextBlock, TextDocument, TextLine, TextRow, TextTable
+from assay.audit.headings import RATE, Heading, bare, heading, put
+from assay.audit.interval import NUMBER, SPAN, Interval, is_european, printed, seconds, size_in, spanned
 from assay.audit.names import key_of
-from assay.audit.reported import Figure, Reported
+from assay.audit.reading.plain import unmarked
 from assay.audit.tables import Grid
-from assay.audit.units import seconds, size_in
 
 _NAMED = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
@@ -141,3 +140,183 @@ def _grid(held: list[Reported]) -> Iterator[Grid]:
     if len(held) > 1 and len({key_of(one.label) for one in held}) > 1:
         first = held[0].line
         yield Grid(TextTable(first, (), ()), tuple(replace(one, table=first) for one in held))
+
+
+_FIELD = re.compile(
+    r"^[\s*•+>#✓✔|─└├-]{0,12}(?P<key>[A-Za-z%#\d][^:=|\n]{0,50}?)\s{0,20}(?::|=|\.{3,60}:?)\s{0,30}"
+    r"(?P<value>[~≈<>]?\s?\d.{0,80})$"
+)
+_FAR_APART = 4
+"""Lines without a figure between two figures of one result."""
+_SAME_RESULT = re.compile(
+    r"\b(?:summary|latenc\w*|status|codes?|errors?|statistics|stats|response|times?|throughput|breakdown"
+    r"|details?|percentiles?|distribution|requests?)\b",
+    re.IGNORECASE,
+)
+"""Words in headings under which a result goes on."""
+_OF_REQUESTS = re.compile(r"latenc|request|response|\breqs?\b|\brps\b|throughput", re.IGNORECASE)
+
+
+@dataclass
+class _OpenResult:
+    """A result that is being read."""
+
+    line: int
+    last: int
+    figures: dict[str, Figure] = field(default_factory=dict)
+    percentiles: dict[float, Figure] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+
+
+def fielded(document: TextDocument, taken: frozenset[int]) -> Iterator[Reported]:
+    """The results that are told so; lines that are `taken` belong to a tool's output."""
+    now: _OpenResult | None = None
+    for part in document.parts:
+        if not isinstance(part, TextBlock):
+            yield from _closed(now)
+            now = None
+        elif part.kind == "heading":
+            if now is not None and not _SAME_RESULT.search(part.text):
+                yield from _closed(now)
+                now = None
+        else:
+            for line in part.lines:
+                told = (
+                    []
+                    if line.number in taken or len(line.text) > 160
+                    else _figures_of(line) or _several(line)
+                )
+                ended = now is not None and (
+                    line.number in taken or any(not _goes_on(now, line, each) for each in told)
+                )
+                if ended:
+                    yield from _closed(now)
+                    now = None
+                for each in told:
+                    now = now or _OpenResult(line.number, line.number)
+                    _keep(now, line, each)
+    yield from _closed(now)
+
+
+_Told = tuple[Heading, str, str]
+
+
+def _figures_of(line: TextLine) -> list[_Told]:
+    """What a line tells: the kind of its figure, the words for it, and the figure as it is written."""
+    found = _FIELD.match(line.text)
+    if found is None:
+        return []
+    key, value = found["key"].strip(), found["value"].strip()
+    kind = heading(key) or bare(key)
+    if kind is not None and kind.figure == "throughput":
+        kind = Heading("rate", unit=1.0) if RATE.search(value) else None
+    if kind is None or kind.figure in ("version", "ratio", "workers", "runs", "cpu", "memory"):
+        return []
+    return [(kind, key, value)]
+
+
+_PAIR = re.compile(
+    r"\b(?P<key>avg|average|mean|median|min|max|p\d{2}(?:\.\d)?|\d{2}(?:\.\d)?(?:th|%))\s?[:=]?\s?[~≈<]?\s?"
+    r"(?P<value>\d[\d.,]{0,12}\s?(?:ms|us|µs|s|sec)\b)",
+    re.IGNORECASE,
+)
+
+
+def _several(line: TextLine) -> list[_Told]:
+    """What a line of several times tells: "Latency: avg 96 ms, p95 210 ms, p99 480 ms"."""
+    key, _, rest = line.text.partition(":")
+    if not re.search(r"latenc|response time|request time", key, re.IGNORECASE):
+        return []
+    return [
+        (kind, f"latency {found['key']}", found["value"])
+        for found in _PAIR.finditer(rest)
+        if (kind := heading(f"latency {found['key']}")) is not None
+    ]
+
+
+def _goes_on(now: _OpenResult, line: TextLine, told: _Told) -> bool:
+    kind, _, value = told
+    if line.number - now.last > _FAR_APART * (1 + len(now.keys)):
+        return False
+    held = now.percentiles.get(kind.percentile) if kind.percentile else now.figures.get(kind.figure)
+    return held is None or held.quote == value[:80]
+
+
+def _keep(now: _OpenResult, line: TextLine, told: _Told) -> None:
+    kind, key, value = told
+    before = len(now.figures) + len(now.percentiles)
+    put(now.figures, now.percentiles, kind, value, line.number, is_european(value))
+    if len(now.figures) + len(now.percentiles) > before:
+        now.keys.append(key)
+        now.last = line.number
+
+
+def _closed(now: _OpenResult | None) -> Iterator[Reported]:
+    """The result, if it is one of requests: a rate and something more, or a count and times of requests."""
+    if now is None or len(now.figures) + len(now.percentiles) < 2:
+        return
+    if not now.keys or not _OF_REQUESTS.search(" ".join(now.keys)):
+        return
+    times = len(now.percentiles) + len(now.figures.keys() & {"mean", "time", "min", "max"})
+    if "rate" in now.figures or times > 2 or (times and "requests" in now.figures):
+        yield Reported(
+            tool="figures", line=now.line, last=now.last, figures=now.figures, percentiles=now.percentiles
+        )
+
+
+_RULE = re.compile(r"[\s|:+=─━┼┬┴├┤╞╪╡┌┐└┘╔╗╚╝╠╣╦╩╬═-]{3,400}")
+_SIGNS = re.compile(r"[|│┃║]")
+_APART = re.compile(r"\s{2,200}|\t")
+_MOST_ROWS = 500
+_TOOLS_OWN = re.compile(r"\bStat\b|\bPercentile\W{1,9}Latency|\bThread Stats\b|# reqs|\bPercentage of\b|\+/-")
+"""Headings of the tables that load-test tools print themselves, which their own readers know."""
+
+
+def drawn(document: TextDocument, taken: frozenset[int]) -> Iterator[TextTable]:
+    """The tables with at least a heading of figures and two rows; lines that are `taken` are a tool's."""
+    for block in document.blocks:
+        if block.kind != "heading" and len(block.lines) > 2:
+            yield from _tables(block, taken)
+
+
+def _tables(block: TextBlock, taken: frozenset[int]) -> Iterator[TextTable]:
+    at = 0
+    lines = block.lines
+    while at < len(lines) - 2:
+        line = lines[at]
+        at += 1
+        if line.number in taken or len(line.text) > 400 or _TOOLS_OWN.search(line.text):
+            continue
+        head = _cells(line.text)
+        if len(head) < 2 or not _heads(head):
+            continue
+        rows = list(_rows(lines[at : at + _MOST_ROWS], len(head), taken))
+        if len(rows) > 1:
+            yield TextTable(line.number, head, tuple(rows))
+            at += len(rows)
+
+
+def _heads(head: tuple[str, ...]) -> bool:
+    """Whether some cell but the first is the heading of a figure, and none is a figure itself."""
+    if any(re.fullmatch(r"[\d.,]{1,20}\s?(?:k|ms|us|µs|s|%)?", cell) for cell in head):
+        return False
+    return any(heading(cell) is not None for cell in head[1:])
+
+
+def _rows(lines: tuple[TextLine, ...], width: int, taken: frozenset[int]) -> Iterator[TextRow]:
+    """The lines below a heading that have as many cells, up to the first that has not."""
+    for line in lines:
+        if _RULE.fullmatch(line.text):
+            continue
+        cells = _cells(line.text)
+        if len(cells) != width and not _SIGNS.search(line.text):
+            cells = tuple(line.text.split())  # columns may have grown together: "38ms 170ms"
+        if len(cells) != width or line.number in taken or not any(cell[:1].isdigit() for cell in cells[1:]):
+            return
+        yield TextRow(line.number, cells)
+
+
+def _cells(text: str) -> tuple[str, ...]:
+    """The cells of a line: between signs, or where two spaces stand between words."""
+    parts = _SIGNS.split(text.strip().strip("|│┃║")) if _SIGNS.search(text) else _APART.split(text.strip())
+    return tuple(unmarked(part).strip(" \t'\"") for part in parts)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from urllib.parse import urlsplit
 
+from assay.audit.document import Reported
 from assay.audit.judge import Audit
 from assay.audit.names import key_of
-from assay.audit.reported import Reported
 
 _SHARE = 0.7
 """The share of a measured throughput at which times are worth measuring: below capacity, and busy."""

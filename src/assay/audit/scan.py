@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from assay.audit.document import TextLine
+from assay.audit.document import Figure, Reported, TextLine
 from assay.audit.interval import Interval
-from assay.audit.reported import Figure, Reported
 from assay.audit.tools import TOOLS
 from assay.audit.tools.pattern import AuditTool
 

@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assay.audit.document import TextDocument, TextTable
+from assay.audit.document import Figure, Reported, TextDocument, TextTable, sentences
 from assay.audit.headings import RATE
 from assay.audit.interval import NUMBER, printed
 from assay.audit.names import OURS, is_scenario, key_of
-from assay.audit.reported import Figure, Reported
-from assay.audit.sentences import sentences
 from assay.audit.tables import Grid
 from assay.audit.tools import NAMED
 

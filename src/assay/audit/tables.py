@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.audit.cells import A_SECOND, BYTES_A_SECOND, CELL, UNIT, put
-from assay.audit.document import TextRow, TextTable
-from assay.audit.headings import RATE, Heading, bare, heading
+from assay.audit.document import Figure, Reported, TextRow, TextTable
+from assay.audit.headings import A_SECOND, BYTES_A_SECOND, CELL, RATE, UNIT, Heading, bare, heading, put
 from assay.audit.interval import NUMBER, is_european
 from assay.audit.names import is_scenario
-from assay.audit.reported import Figure, Reported
 
 MOST_COLUMNS = 200
 """Columns of a table that are looked at: no table of results for people has more."""

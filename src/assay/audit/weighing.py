@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.audit.conclusions import Conclusion, conclusions
+from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
+from assay.audit.finding import number, ratio
 from assay.audit.interval import Interval
 from assay.audit.names import OURS, aliases, distinct, key_of, places
-from assay.audit.reported import Reported
-from assay.audit.words import number, ratio
 
 Verdict = Literal["stands", "direction", "untold", "contradicted"]
 """Stands; at least in this direction; cannot be told; contradicted by its own figures."""

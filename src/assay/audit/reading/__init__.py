@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from assay.audit.document import TextBlock, TextDocument, TextTable
-from assay.audit.reading.text import decoded, lines_of
+from assay.audit.reading.plain import decoded, lines_of, plain, separated
 
 _SIMPLE_TABLE = re.compile(r"^={3,200}(?: {1,8}={3,200}){1,30}\s*$", re.MULTILINE)
 """A simple table of reStructuredText, which no other text has, whatever its file is called."""
@@ -26,7 +26,7 @@ def read(name: str, content: bytes) -> TextDocument:
     """The document that the bytes are; `InputError` where they are no text."""
     text = decoded(name, content)
     if PurePath(name).suffix.lower() == ".ipynb":
-        from assay.audit.reading.notebook import notebook
+        from assay.audit.reading.markdown import notebook
 
         parts, cut = notebook(text, MOST)
         return TextDocument(name, tuple(parts), cut)
@@ -36,7 +36,7 @@ def read(name: str, content: bytes) -> TextDocument:
 
 
 def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
-    """How a text of that name is read. Readers are imported when they are needed."""
+    """How a text of that name is read. Readers that bring much are imported when needed."""
     suffix = PurePath(name).suffix.lower()
     start = text[:500].lstrip().lower()
     if suffix in (".html", ".htm", ".xhtml") or (not suffix and start.startswith(("<!doctype", "<html"))):
@@ -44,8 +44,6 @@ def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
 
         return html
     if suffix in (".csv", ".tsv"):
-        from assay.audit.reading.separated import separated
-
         return separated
     if suffix in (".rst", ".rest") or (suffix != ".txt" and _SIMPLE_TABLE.search(text[:LARGE])):
         from assay.audit.reading.rst import rst
@@ -57,8 +55,6 @@ def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
         from assay.audit.reading.markdown import markdown
 
         return markdown
-    from assay.audit.reading.plain import plain
-
     return plain
 
 

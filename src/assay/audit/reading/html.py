@@ -5,7 +5,7 @@ from __future__ import annotations
 from lxml import etree
 
 from assay.audit.document import TextBlock, TextLine, TextRow, TextTable
-from assay.audit.reading.text import plain_line
+from assay.audit.reading.plain import plain_line
 
 _SKIPPED = frozenset({"script", "style", "svg", "head", "noscript", "template", "nav", "iframe"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

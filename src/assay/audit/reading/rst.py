@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from assay.audit.document import TextBlock, TextLine, TextRow, TextTable
-from assay.audit.reading.text import lines_of, unmarked
+from assay.audit.reading.plain import lines_of, unmarked
 
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}\s*")
 _GRID = re.compile(r"\s*\+(?:[-=]{1,500}\+)+\s*")

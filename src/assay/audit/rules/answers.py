@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
+from assay.audit.finding import AuditHit, AuditRule, number, percent
 from assay.audit.interval import Interval
-from assay.audit.reported import Figure, Reported
-from assay.audit.words import number, percent
 
 _KINDS = ("bad", "bad1", "bad2", "failed", "broken", "timeouts", "errors1", "errors2", "errors")
 _FLAGGED, _WITHHELD = 0.001, 0.01

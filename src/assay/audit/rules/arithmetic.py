@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
+from assay.audit.document import BY_HAND, Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
-from assay.audit.reported import BY_HAND, Figure, Reported
-from assay.audit.words import between, number, numbered, time
+from assay.audit.finding import AuditHit, AuditRule, between, number, numbered, time
 
 _MORE, _FEWER, _FEW_FAILED = 1.1, 0.5, 0.1
 _FAILURES = ("errors1", "errors2", "failed", "bad", "bad1", "bad2", "broken")

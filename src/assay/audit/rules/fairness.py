@@ -7,14 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from assay.audit.document import TextBlock
+from assay.audit.document import Reported, TextBlock, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
+from assay.audit.finding import AuditHit, AuditRule, number, numbered
 from assay.audit.names import aliases, distinct, is_scenario, key_of, places
-from assay.audit.reported import Reported
-from assay.audit.sentences import sentences
 from assay.audit.tables import Grid
-from assay.audit.words import number, numbered
 
 _LOADS = ("connections", "threads", "workers")
 

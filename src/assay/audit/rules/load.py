@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
-from assay.audit.reported import Figure, Reported
+from assay.audit.finding import AuditHit, AuditRule, number, numbered, percent
 from assay.audit.tools import NAMED
-from assay.audit.words import number, numbered, percent
 
 _LOOPBACK = re.compile(
     r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|host\.docker\.internal|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
+from assay.audit.finding import AuditHit, AuditRule, number
 from assay.audit.names import key_of
-from assay.audit.reported import Reported
 from assay.audit.weighing import weighed
-from assay.audit.words import number
 
 
 def other_command(seen: Evidence) -> Iterator[AuditHit]:

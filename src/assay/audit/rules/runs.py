@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
+from assay.audit.finding import AuditHit, AuditRule, number
 from assay.audit.names import key_of
-from assay.audit.reported import Figure, Reported
-from assay.audit.words import number
 
 _FEW = 5
 _NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s?#?\d|#\d", re.IGNORECASE)

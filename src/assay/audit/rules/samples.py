@@ -6,15 +6,11 @@ import math
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import TextBlock
+from assay.audit.document import BY_HAND, Figure, Reported, TextBlock, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule
+from assay.audit.finding import AuditHit, AuditRule, number, percent, time
 from assay.audit.headings import bare, heading
-from assay.audit.interval import exactly
-from assay.audit.reported import BY_HAND, Figure, Reported
-from assay.audit.sentences import sentences
-from assay.audit.units import TIME
-from assay.audit.words import number, percent, time
+from assay.audit.interval import TIME, exactly
 
 _TAIL = 90.0
 _IN_PROSE = re.compile(

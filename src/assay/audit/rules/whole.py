@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import TextBlock
+from assay.audit.document import Reported, TextBlock
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, AuditRule
 from assay.audit.names import aliases, turns
-from assay.audit.reported import Reported
 
 _LOAD = re.compile(
     r"\b\d{1,6}k?\s(?:concurrent\s|parallel\s|simultaneous\s|open\s|keep-?alive\s)?(?:connections?"

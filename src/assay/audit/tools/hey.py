@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.audit.reported import Figure
+from assay.audit.document import Figure
 from assay.audit.tools.pattern import AuditTool, B, N, Pattern, T, ToolFlags
 
 _MOST_COUNTED = 1e6

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from assay.audit.interval import Interval, counted, exactly, printed
-from assay.audit.reported import Figure
-from assay.audit.units import size_in, time_in
+from assay.audit.document import Figure
+from assay.audit.interval import Interval, counted, exactly, printed, size_in, time_in
 
 N = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,12})?|\d{1,18}(?:\.\d{1,18})?"
 """A number as tools print it."""
