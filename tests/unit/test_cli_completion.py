@@ -30,7 +30,8 @@ def by(shell: list[str], script: str, cwd: Path) -> str:
 
 
 BASH = """
-COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); _assay; printf '%s\\n' "${{COMPREPLY[@]}}"
+COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+_shtab_assay; printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
@@ -53,27 +54,31 @@ def test_bash_completes(words: str, offered: set[str], capsys: Captured, tmp_pat
 
 
 def test_fish_completes_and_explains(capsys: Captured, tmp_path: Path) -> None:
-    script = (
-        told(capsys, "completion", "fish") + "\ncomplete -C 'assay load --dur'; complete -C 'assay hist'\n"
-    )
-    found = by(["fish", "--no-config"], script, tmp_path).splitlines()
+    (tmp_path / "results/shop-20261122-100000-abcd").mkdir(parents=True)
+    asked = ("load --dur", "hist", "run --profile ", "report shop-2026", "run --resume shop", "help capa")
+    script = "".join(f"complete -C 'assay {words}'\n" for words in asked)
+    found = by(
+        ["fish", "--no-config"], f"{told(capsys, 'completion', 'fish')}\n{script}", tmp_path
+    ).splitlines()
     assert any(line.startswith("--duration\tmeasure for so long") for line in found)
     assert any(line.startswith("history\tlist stored runs") for line in found)
+    names = [line.partition("\t")[0] for line in found]
+    assert {"fair", "published", "both", "capacity"} <= set(names)
+    assert names.count("shop-20261122-100000-abcd") == 2
 
 
 def test_zsh_takes_the_script_and_each_of_its_specifications(capsys: Captured, tmp_path: Path) -> None:
     script = told(capsys, "completion", "zsh")
     # Outside of a line editor nothing can be completed, but every specification is read.
     read = (
-        "autoload -U compinit; compinit -u -d comp; _arguments() { print -rl -- $@ }; "
-        "_describe() { print -rl -- $verbs }\n"
+        "autoload -U compinit; compinit -u -d comp; _describe() { print -rl -- $_commands }\n"
+        "_arguments() { print -rl -- $@; state=assay line=(run) }\n"
     )
-    script = f"{read}go() {{\n{script}\n}}\nwords=(assay) CURRENT=2; go; words=(assay run x) CURRENT=3; go\n"
+    script = f"{read}go() {{\n{script}\n}}\ngo; _shtab_assay_commands\n"
     found = by(["zsh", "-f"], script, tmp_path).splitlines()
     assert "versus:compare servers, given as commands or URLs, until it is settled" in found
-    assert any(
-        line.startswith("*--profile[") and line.endswith(":value:(fair published both)") for line in found
-    )
+    assert any(line.startswith("--profile[") and line.endswith(":(fair published both)") for line in found)
+    assert any(line.startswith("--ray[") and line.endswith(r":HOST\:PORT:_files") for line in found)
 
 
 def test_a_word_that_a_shell_would_take_apart_stays_whole(capsys: Captured, tmp_path: Path) -> None:
