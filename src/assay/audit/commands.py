@@ -12,7 +12,6 @@ from assay.audit.tools import BY_NAME
 from assay.audit.tools.pattern import AuditTool, ToolFlags, value_of
 
 _NAMES = sorted(BY_NAME, key=len, reverse=True)
-_CUES = tuple(name for name in _NAMES)
 _CALL = re.compile(
     r"(?:^|[\s`$#>|;&('\"/\\])(?P<tool>"
     + "|".join(re.escape(name) for name in _NAMES)
@@ -41,7 +40,7 @@ def commands(lines: Iterable[TextLine]) -> Iterator[ReportedCommand]:
 
 
 def _calls(text: str, number: int) -> Iterator[ReportedCommand]:
-    if not any(name in text for name in _CUES):
+    if not any(name in text for name in _NAMES):
         return
     for match in _CALL.finditer(text):
         if text[: match.start("tool")].endswith("assay "):
@@ -57,7 +56,7 @@ def _calls(text: str, number: int) -> Iterator[ReportedCommand]:
 
 def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> ReportedCommand | None:
     flags = tool.flags or ToolFlags()
-    words = [next(piece for piece in found if piece is not None) for found in _split(rest)]
+    words = [next(piece for piece in found.groups() if piece is not None) for found in _WORD.finditer(rest)]
     words = [
         re.sub(r"(?<=[\w/])(?:[.,:)]{1,3}|\([^()=]*)$", "", word) for word in words
     ]  # of the sentence around it
@@ -101,11 +100,6 @@ def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> R
         keep_alive=keep_alive,
         closed=closed,
     )
-
-
-def _split(rest: str) -> Iterator[tuple[str | None, ...]]:
-    for found in _WORD.finditer(rest):
-        yield found.groups()
 
 
 def _flag(flags: ToolFlags, word: str, following: str) -> tuple[str, str, int]:

@@ -128,7 +128,8 @@ def heading(text: str) -> Heading | None:
     if (RATE.search(words) or _SEVERAL_SECONDS.search(words)) and not is_time:
         return _rate(words)
     found_unit = _TIME_UNIT.search(f"{words} ")
-    unit = _seconds(found_unit[1]) if found_unit else 0.0
+    written = found_unit[1] if found_unit else ""
+    unit = SECONDS.get(written, SECONDS.get(written.rstrip("s"), 0.0))
     percentile = _percentile(words)
     if percentile and _OF_JMETER.fullmatch(words):
         return Heading("percentile", percentile, 1e-3)
@@ -212,10 +213,6 @@ def _rate_unit(words: str) -> float:
     if _MILLIONS.search(words):
         return 1e6
     return 1e3 if _THOUSANDS.search(words) else 1.0
-
-
-def _seconds(unit: str) -> float:
-    return SECONDS.get(unit, SECONDS.get(unit.rstrip("s"), 0.0))
 
 
 def _unit_of(figure: str, words: str) -> float:

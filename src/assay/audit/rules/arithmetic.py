@@ -163,7 +163,7 @@ def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
         told = [
             (row, row.figures["requests"].value / row.figures["rate"].value)
             for row in grid.results
-            if _both(row)
+            if all(name in row.figures and row.figures[name].value.low > 0 for name in ("rate", "requests"))
         ]
         if len(told) < _ROWS:
             continue
@@ -187,10 +187,6 @@ def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
 
 
 _ROWS, _ODD, _LIKE = 5, 0.05, 0.02
-
-
-def _both(row: Reported) -> bool:
-    return all(name in row.figures and row.figures[name].value.low > 0 for name in ("rate", "requests"))
 
 
 M3 = AuditRule(

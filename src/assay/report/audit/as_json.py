@@ -7,8 +7,7 @@ from typing import Any
 
 import assay
 from assay.audit.finding import Remark
-from assay.audit.judge import Audit, Believed
-from assay.audit.repeat import commands
+from assay.audit.judge import Audit, Believed, commands
 from assay.audit.weighing import Weight
 from assay.report.audit.wording import VERDICTS
 

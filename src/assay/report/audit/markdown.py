@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.audit.judge import Audit
-from assay.audit.repeat import commands
+from assay.audit.judge import Audit, commands
 from assay.core.format import safe
 from assay.report.audit.wording import VERDICTS, elsewhere, plural, summary
 

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from assay.audit.document import Reported
-from assay.audit.judge import Audit
+from assay.audit.judge import Audit, compared
 from assay.audit.names import key_of
-from assay.audit.repeat import compared
 from assay.core.errors import InputError
 from assay.core.format import safe
 

@@ -7,8 +7,7 @@ import textwrap
 from rich.text import Text
 
 from assay.audit.finding import Remark
-from assay.audit.judge import Audit
-from assay.audit.repeat import commands
+from assay.audit.judge import Audit, commands
 from assay.core.format import safe
 from assay.report.audit.wording import VERDICTS, elsewhere, quoted, summary
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE
