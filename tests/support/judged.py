@@ -15,11 +15,12 @@ from made_runs import (
 
 from assay.model.finding import Finding
 from assay.model.measurement import Measurement, Window
-from assay.model.plan import Closed, LoadPlan, Open, Stage
+from assay.model.plan import LoadPlan, Open, Stage
 from assay.model.run import Run
 from assay.model.trial import Case, HostSeen
 from assay.verdict import judge
-from assay.verdict.load import Asked, Counts, Load
+from assay.verdict.load import Load, Machine
+from assay.verdict.see import see_load
 
 QUIET = HostSeen(load_average_1m=1, steal_share=0, client_cpus_idle_share=0.55)
 
@@ -62,12 +63,9 @@ def open_measurement(**changes: object) -> Measurement:
     return msgspec.structs.replace(made, **changes)
 
 
-def of_another_tool() -> Load:
-    """What a tool's report tells at the least: 100,000 answers in 10 s on 64 connections."""
-    return Load(
-        asked=Asked(loop=Closed(connections=64), threads=2),
-        counts=Counts(duration_ns=10 * SECOND, rate_per_s=10_000.0, completed=100_000, failed=0),
-    )
+def load_seen() -> Load:
+    """100,000 answers in 10 s on 64 connections, of which nobody knows where they were made."""
+    return see_load(plan(), measurement(), Machine())
 
 
 def windowed(counts: list[int]) -> tuple[Window, ...]:

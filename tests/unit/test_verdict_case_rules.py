@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
-from judged import QUIET, changed, findings_of, found, of_another_tool, windowed
+from judged import QUIET, changed, findings_of, found, load_seen, windowed
 from made_runs import (
     SECOND,
     case,
@@ -351,7 +351,7 @@ class TestHost:
     def test_a_server_is_as_busy_as_its_process_where_its_cores_read_less(self) -> None:
         host = msgspec.structs.replace(QUIET, server_cpus_idle_share=0.8)
         machine = Machine(client_cpus=(0,), server_cpus=(1,), host=host)
-        load = replace(of_another_tool(), machine=machine, server=server(cpu_share=0.9))
+        load = replace(load_seen(), machine=machine, server=server(cpu_share=0.9))
         assert load.server_busy_share == 0.9
 
     def test_a_clock_that_slowed_down_is_noted(self) -> None:

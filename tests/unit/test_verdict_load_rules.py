@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from judged import QUIET, changed, findings_of, found, of_another_tool, open_measurement, open_plan, windowed
+from judged import QUIET, changed, findings_of, found, load_seen, open_measurement, open_plan, windowed
 from made_runs import (
-    SECOND,
     case,
     histogram,
     measurement,
@@ -23,11 +22,11 @@ from made_runs import (
 )
 
 from assay.model.finding import Finding
-from assay.model.plan import Closed, Open, Stage
+from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Link
 from assay.verdict import judge, judge_load, see_run
-from assay.verdict.load import Asked, Clocks, Load, OfRun, Times
+from assay.verdict.load import Asked, OfRun
 from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule
 
@@ -226,13 +225,13 @@ class TestTimes:
         rule = RULES["M5"]
         assert isinstance(rule, LoadRule)
         quoted = OfRun(fastest_mhz=None, busy_share=None, tail_quoted=True, of_a_search=False)
-        hit = rule.check(replace(of_another_tool(), of_run=quoted), rule.defaults)
+        hit = rule.check(replace(load_seen(), of_run=quoted), rule.defaults)
         assert hit is not None and hit.evidence.endswith("is quoted from 64 saturating connections")
         alone = Asked(loop=Closed(connections=1), threads=1)
-        hit = rule.check(replace(of_another_tool(), of_run=quoted, asked=alone), rule.defaults)
+        hit = rule.check(replace(load_seen(), of_run=quoted, asked=alone), rule.defaults)
         assert hit is not None and hit.evidence.endswith("is quoted from 1 saturating connection")
         thinking = Asked(loop=Closed(connections=64, think_time_ns=1_000_000), threads=2)
-        idle = replace(of_another_tool(), of_run=quoted, asked=thinking)
+        idle = replace(load_seen(), of_run=quoted, asked=thinking)
         assert rule.check(idle, rule.defaults) is None
 
 
@@ -286,25 +285,6 @@ def test_open_loops_are_shown_but_not_ranked_by_the_rate_they_were_offered() -> 
     assert {row.rank for row in judged.ranking} == {None}
     assert all("open loop" in row.reason for row in judged.ranking)
     assert judged.clean
-
-
-class TestAnotherToolsReport:
-    """It knows what was asked for and what was counted, and little else."""
-
-    def codes(self, load: Load) -> list[str]:
-        rules = [rule for rule in RULES.values() if isinstance(rule, LoadRule)]
-        return [rule.code for rule in rules if rule.check(load, rule.defaults) is not None]
-
-    def test_what_it_does_not_tell_keeps_every_rule_silent(self) -> None:
-        assert self.codes(of_another_tool()) == []
-        schedule = Open(stages=(Stage(duration_ns=SECOND, from_per_s=9.0, to_per_s=9.0),), max_connections=9)
-        assert self.codes(replace(of_another_tool(), asked=Asked(loop=schedule, threads=1))) == []
-
-    def test_what_it_tells_is_judged(self) -> None:
-        counts = replace(of_another_tool().counts, rate_per_s=402.0, failed=21_851)
-        assert self.codes(replace(of_another_tool(), counts=counts)) == ["M3", "W2"]
-        times = Times(count=100_000, min_ns=1e5, mean_ns=69.5e6, max_ns=1e9, quantiles={})
-        assert self.codes(replace(of_another_tool(), clocks=Clocks(service=times))) == ["M1"]
 
 
 def test_a_run_is_seen_case_by_case() -> None:

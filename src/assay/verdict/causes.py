@@ -45,19 +45,19 @@ def cause_of(load: Load) -> Cause | None:
     """What most of the failed requests met; where none failed, why none was answered."""
     way = load.way
     if not load.counts.failed:
-        return None if load.counts.completed or way is None else _of_silence(load, way)
+        return None if load.counts.completed else _of_silence(load, way)
     most = max(load.counts.outcomes, key=lambda outcome: outcome.count, default=None)
     if most is None or most.count * 2 < load.counts.failed:
         return None
     if most.kind in CONNECTING:
         return Cause("", CONNECTING[most.kind])
     found = _BY_KIND.get(most.kind)
-    return found(load, way, most) if found is not None and way is not None else None
+    return found(load, way, most) if found is not None else None
 
 
 def _of_silence(load: Load, way: Access) -> Cause | None:
     """No request ended within the measured time."""
-    if not load.requests or not load.requests.in_flight:
+    if not load.requests.in_flight:
         return None
     if way.tls and not way.handshakes:
         return Cause(

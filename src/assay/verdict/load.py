@@ -1,8 +1,7 @@
-"""`Load`: one load as the rules look at it, in parts that are there or not.
+"""`Load`: one load as the rules look at it; `assay.verdict.see` makes it of a trial.
 
-It comes from our own engine (`assay.verdict.see`) or from another tool's output. Every source tells what was
-asked for and what was counted; each other part is there where somebody looked, and a rule that needs a part
-which is not there stays silent.
+What the engine counts is always there. Each other part is there where somebody looked, and a rule that needs
+a part which is not there stays silent.
 """
 
 from __future__ import annotations
@@ -246,12 +245,12 @@ class Load:
 
     asked: Asked
     counts: Counts
-    way: Access | None = None
-    starts: Starts | None = None
-    answers: Answers | None = None
-    clocks: Clocks = Clocks()
-    requests: RequestAccounting | None = None
-    connections: Connections | None = None
+    way: Access
+    starts: Starts
+    answers: Answers
+    clocks: Clocks
+    requests: RequestAccounting
+    connections: Connections
     waits: StreamWaits | None = None
     goaways: int = 0
     """Connections whose end the server announced in the measured time, where they carry several requests."""
@@ -287,7 +286,7 @@ class Load:
     def reached_nothing(self) -> bool:
         """Whether no connection was ever opened, though requests were started, and nothing answered at all:
         a handshake that failed is an answer."""
-        if self.requests is None or not self.requests.started or self.connections is None:
+        if not self.requests.started:
             return False
         return not self.connections.opened and all(one.kind not in _REACHED for one in self.counts.outcomes)
 
@@ -299,8 +298,6 @@ class Load:
         of several requests may take many of them with it when it ends, and a failed one need not end it: of
         those at least so many were closed by the server as it announced.
         """
-        if self.connections is None or self.requests is None:
-            return 0
         reopened = self.connections.reopened
         return max(0, reopened - self.requests.failed, min(reopened, self.goaways))
 
@@ -308,7 +305,7 @@ class Load:
     def closes_each(self) -> bool:
         """Whether the server closes connections after an answer as a rule, so that a connection is soon
         another's, and what waits stands in the queue of connections to be accepted."""
-        return self.requests is not None and self.closed_by_server > 0.5 * self.requests.completed
+        return self.closed_by_server > 0.5 * self.requests.completed
 
     @property
     def busy_shares(self) -> tuple[float, ...]:
@@ -368,8 +365,8 @@ class Load:
 
         A few starts that are left over at the end of a run do not say so.
         """
-        waited = self.starts.waited if self.starts else None
-        if self.starts and self.starts.missed + (waited or 0) > _LEFT_OVER_SHARE * self.starts.started:
+        waited = self.starts.waited
+        if self.starts.missed + (waited or 0) > _LEFT_OVER_SHARE * self.starts.started:
             return True
         return waited is None and self.all_in_use
 
@@ -377,5 +374,5 @@ class Load:
     def all_in_use(self) -> bool:
         """Whether all connections (with HTTP/2: streams) were in use at one time, as far as that is known: of
         several threads it is known when each had its most, and that need not have been at one time."""
-        peak = self.connections.busy_peak if self.connections else None
+        peak = self.connections.busy_peak
         return len(self.workers) == 1 and peak is not None and peak >= self.asked.places > 0

@@ -146,7 +146,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRule(Rule):
-    """Judges one load: a trial of a study, `assay load`, or another tool's output.
+    """Judges one load: a trial of a study, or that of `assay load`.
 
     Where several generators offered the load, a rule that is `by_generator` judges the part of each, and the
     gravest of what it finds speaks, with the generator's name; `of_server_too` judges the server's machine

@@ -45,12 +45,11 @@ W4 = CaseRule(
 
 def negotiated_otherwise(load: Load, thresholds: Thresholds) -> Hit | None:
     """W5: encodings that nobody asked for, another HTTP, stray bytes, and connections that were not kept."""
-    if load.answers is not None:
-        hit = _answered_otherwise(load, load.answers)
-        if hit is not None:
-            return hit
-        if load.answers.stray.bytes:
-            return _strayed(load.answers.stray, load.counts.ended, thresholds["reopened"])
+    hit = _answered_otherwise(load, load.answers)
+    if hit is not None:
+        return hit
+    if load.answers.stray.bytes:
+        return _strayed(load.answers.stray, load.counts.ended, thresholds["reopened"])
     return _not_kept(load, thresholds) if load.asked.keep_alive else None
 
 
@@ -95,8 +94,6 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
 
 def _not_kept(load: Load, thresholds: Thresholds) -> Hit | None:
     """Connections that had to be opened again, other than after failures."""
-    if load.requests is None:
-        return None
     ended, closed = load.requests.completed + load.requests.failed, load.closed_by_server
     share = closed / ended if ended else 0.0
     if share <= thresholds["reopened"]:

@@ -49,7 +49,7 @@ M4 = LoadRule(
 
 
 def tail_from_closed_loop(load: Load, thresholds: Thresholds) -> Hit | None:
-    """M5, where a claim or a report rests on such a tail. Think time keeps a loop below saturation."""
+    """M5, where a claim rests on such a tail. Think time keeps a loop below saturation."""
     quoted = load.of_run is not None and load.of_run.tail_quoted
     if not load.asked.closed or not quoted or load.asked.think_time_ns:
         return None

@@ -53,7 +53,7 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     with_them = f", with {' and '.join(also)}," if also else ""
     seen = f"{rate(per_s)} x {duration(cycle_ns)}{with_them} is {in_flight:,.1f} requests in flight"
     idle = asked - in_flight
-    reopened = load.connections is not None and load.connections.reopened
+    reopened = load.connections.reopened
     held_back = idle > 0 and not load.counts.failed and not reopened
     waited = _what_the_others_waited_for(load, idle * duration_ns)
     if idle > 0 and waited:
@@ -193,17 +193,16 @@ M2 = LoadRule(
 
 def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
     """M3: the rate against each other account of the same requests, and the balance of the requests."""
-    if load.requests is not None:
-        requests = load.requests
-        missing = requests.started - requests.completed - requests.failed - requests.in_flight
-        if missing:
-            return Hit(
-                "withheld",
-                f"{requests.started:,} started, but {requests.completed:,} completed + "
-                f"{requests.failed:,} failed + {requests.in_flight:,} in flight",
-                {"unaccounted": float(missing)},
-                gravity=1.0,
-            )
+    requests = load.requests
+    missing = requests.started - requests.completed - requests.failed - requests.in_flight
+    if missing:
+        return Hit(
+            "withheld",
+            f"{requests.started:,} started, but {requests.completed:,} completed + "
+            f"{requests.failed:,} failed + {requests.in_flight:,} in flight",
+            {"unaccounted": float(missing)},
+            gravity=1.0,
+        )
     unrecorded = _unrecorded(load, thresholds["relative"])
     if unrecorded is not None:
         return unrecorded

@@ -15,7 +15,7 @@ from assay.verdict.words import counted, percent
 def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:
     """G3, open loops: what was sent against what the schedule asked for over the measured time."""
     schedule = load.asked.open_loop
-    if schedule is None or load.starts is None or fell_silent(load):
+    if schedule is None or fell_silent(load):
         return None
     started, intended = load.starts.started, intended_between(schedule, 0, load.counts.duration_ns)
     if intended <= 0:
@@ -65,7 +65,7 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
     most = load.asked.places
     if load.asked.closed or not most or fell_silent(load):
         return None
-    if load.starts is not None and load.starts.missed:
+    if load.starts.missed:
         missed = load.starts.missed
         return Hit(
             "flagged",
@@ -73,7 +73,7 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
             {"missed_starts": float(missed)},
             gravity=missed,
         )
-    if load.starts is not None and load.starts.waited is not None:
+    if load.starts.waited is not None:
         share = load.starts.waited / max(1, load.starts.started)
         if share <= thresholds["waited"]:
             return None
@@ -106,8 +106,6 @@ G4 = LoadRule(
 
 def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     """G8. But for "nothing was reached" closed loops only: an open loop opens what it needs."""
-    if load.connections is None:
-        return None
     asked, opened, answered = load.asked.connections, load.connections.opened, load.connections.answered
     if load.reached_nothing:
         return Hit(
@@ -145,7 +143,7 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
 
 def _waiting(load: Load) -> bool:
     """Whether requests waited for an answer at the end."""
-    return load.requests is not None and load.requests.in_flight > 0
+    return load.requests.in_flight > 0
 
 
 def _what_to_do(load: Load) -> str:

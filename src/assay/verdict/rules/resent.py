@@ -9,7 +9,7 @@ from assay.verdict.words import counted, percent
 
 def sent_again(load: Load, thresholds: Thresholds) -> Hit | None:
     """W9: how many, and what part of all."""
-    resent = load.answers.resent if load.answers is not None else 0
+    resent = load.answers.resent
     if not resent:
         return None
     share = resent / load.counts.ended if load.counts.ended else 1.0

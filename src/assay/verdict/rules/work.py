@@ -18,7 +18,7 @@ HONEST_ERRORS = frozenset({"unexpected_status", "redirect_elsewhere"})
 def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
     """W1: wrong answers before, during and after the load."""
     wrong = {"during": _wrong_under_load(load)}
-    checked = load.answers.checked if load.answers else 0
+    checked = load.answers.checked
     seen = {"during": checked}
     examples = [outcome.example for outcome in _wrong_outcomes(load) if outcome.example]
     if load.contract is not None:
@@ -38,7 +38,7 @@ def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
         )
     if (redirects := _only_redirects(load)) is not None:
         return redirects
-    if load.contract is None or load.answers is None:
+    if load.contract is None:
         return None  # nobody said what a right answer is
     if checked < min(thresholds["sampled"], load.counts.completed):
         return Hit(
@@ -56,7 +56,7 @@ _WHEN = ("before", "during", "after")
 def _only_redirects(load: Load) -> Hit | None:
     """Most answers were redirects, which were neither followed nor asked for in particular."""
     way = load.way
-    if way is None or way.follows or not way.any_redirect_is_right:
+    if way.follows or not way.any_redirect_is_right:
         return None
     redirects = {code: n for code, n in way.statuses.items() if code.startswith("3") and code != "304"}
     total = sum(redirects.values())
@@ -132,7 +132,7 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
 
 def _silence(load: Load) -> Hit | None:
     """Requests that were under way for all of the measured time, which ended before any time-out."""
-    if load.requests is None or not load.requests.in_flight or not load.counts.duration_ns:
+    if not load.requests.in_flight or not load.counts.duration_ns:
         return None
     waiting, cause = load.requests.in_flight, cause_of(load)
     seen = f"; {cause.evidence}" if cause is not None and cause.evidence else ""
