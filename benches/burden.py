@@ -22,7 +22,7 @@ from assay.core.errors import AssayError
 from assay.core.settings import Settings
 from assay.servers import find_server, prepare, read_contract
 from assay.servers.server import start
-from assay.verdict.pace import EXPONENT, FULL
+from assay.verdict.rule import EXPONENT, FULL
 
 CONNECTIONS = 64
 TURN_MS = 250

@@ -22,7 +22,7 @@ from assay.report.live_words import RunProgress
 from assay.report.model import comparison
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict import judge
-from assay.verdict.budget import load_ns
+from assay.verdict.see_runs import load_ns
 
 SECOND = 1_000_000_000
 

@@ -20,7 +20,7 @@ from assay.plan.next import Due, given_up, next_trial
 from assay.plan.next.comparison import order_of_block
 from assay.verdict import judge
 from assay.verdict.answer import answer
-from assay.verdict.budget import load_ns
+from assay.verdict.see_runs import load_ns
 
 DOWN = Failure(stage="start", reason="down")
 DIED = Failure(stage="load", reason="it died")

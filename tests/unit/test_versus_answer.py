@@ -15,8 +15,8 @@ from assay.report.model import comparison
 from assay.report.model.answer import state
 from assay.verdict import judge
 from assay.verdict.answer import answer
-from assay.verdict.budget import load_ns
 from assay.verdict.compare import compare
+from assay.verdict.see_runs import load_ns
 
 
 def compared(

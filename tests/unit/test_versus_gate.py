@@ -17,8 +17,8 @@ from assay.plan.next import next_trial
 from assay.report.model import comparison
 from assay.verdict import judge
 from assay.verdict.answer import answer
-from assay.verdict.budget import load_ns
 from assay.verdict.compare import compare
+from assay.verdict.see_runs import load_ns
 
 
 def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_per_s: float = 0.0) -> Run:

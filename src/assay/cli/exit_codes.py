@@ -16,7 +16,7 @@ from assay.model.finding import Finding
 from assay.model.run import Run
 
 if TYPE_CHECKING:
-    from assay.verdict.gate import Gate
+    from assay.verdict.answer import Gate
 
 
 def of(run: Run) -> int:

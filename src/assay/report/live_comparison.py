@@ -16,7 +16,7 @@ from assay.report.model import comparison
 from assay.report.style import FAINT, HEADING
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.answer import answer
-from assay.verdict.budget import load_ns, next_ns, room_left
+from assay.verdict.see_runs import load_ns, next_ns, room_left
 
 _ROOM = 1.05
 """A load ends a little after its time."""

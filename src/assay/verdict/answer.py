@@ -4,10 +4,14 @@ The best is the candidate with the highest geometric mean of throughput, of thos
 result. Each other is paired with it by block, and each ratio has an interval that may be looked at after
 every block, or that of the last look where the budget has ended the run (`assay.stats.sequential`), at the
 error per pair that keeps 5 % over all pairs.
+
+As a gate it says whether the second candidate is slower than the first by more than is allowed. The limit is
+held as `assay compare` holds it, against the interval that may be looked at after every block.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,18 +23,75 @@ from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import Case
 from assay.stats.pairing import half_width, settled
-from assay.stats.sequential import detectable_by_now
-from assay.verdict.budget import load_ns
+from assay.stats.ranking import Held, check_limit
+from assay.stats.sequential import blocks_to_settle, detectable_by_now
 from assay.verdict.effects import void_by, widest
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.gate import Gate, gate_of
-from assay.verdict.needed import blocks_needed
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import RunThresholds
 from assay.verdict.rules.blocks import T4
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.turns import T1, T2, T6
-from assay.verdict.see_runs import see_rates
+from assay.verdict.see_runs import load_ns, see_rates
+
+
+def blocks_needed(seen: RunSeen, found: Between, margin: float, bias: float, edge: float = 1.0) -> int | None:
+    """How many blocks would probably tell the ratio from `edge`, or exclude a difference of `margin`; None
+    where that cannot be told.
+
+    Servers that stand are compared by batches of their cycles: there it is as many blocks as hold those.
+    """
+    if found.pair is None:
+        return None
+    logs = [log - math.log(edge) for log in found.pair.logs]
+    values = blocks_to_settle(logs, margin, lambda n: half_width(seen.manner, n, seen.alpha), bias)
+    if values is None or not found.pair.batches:
+        return values
+    return math.ceil(values * seen.blocks / len(logs))
+
+
+Outcome = Held | Literal["withheld", "not measured"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """What the limit came to. `ratio` is head/base with the ends that are known; `blocks_needed` would
+    probably decide."""
+
+    base: Case
+    head: Case
+    allowed: float
+    outcome: Outcome
+    ratio: Estimate | None = None
+    blocks_needed: int | None = None
+    limits: tuple[Limit, ...] = ()
+    void: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """Whether more blocks would be for nothing."""
+        return self.outcome in ("kept", "broken")
+
+
+def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
+    """The gate as it stands after the trials so far."""
+    base, head = [one for one in seen.cases if one.candidate][:2]
+    if not (base.answered and head.answered):
+        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="not measured")
+    found = pair_of(seen, findings, head, base)
+    if found.void:
+        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
+    edge = 1 - allowed
+    ratio, wider = found.bounded, widest(findings, base.case.id, head.case.id)
+    return Gate(
+        base=base.case,
+        head=head.case,
+        allowed=allowed,
+        outcome=check_limit(ratio, edge, more_is_better=True),
+        ratio=ratio,
+        blocks_needed=None if found.limits else blocks_needed(seen, found, 0.0, wider, edge),
+        limits=found.limits,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from assay.verdict.claims import judge_claim
 from assay.verdict.effects import minimum_effect, withheld
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Machine
+from assay.verdict.objective import objectives
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, RunThresholds
 from assay.verdict.rule import (
@@ -38,7 +39,6 @@ from assay.verdict.rule import (
     hit_in_search,
     hit_of,
 )
-from assay.verdict.search_record import objectives
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
 from assay.verdict.size import blocks_of, tried_in

@@ -2,6 +2,13 @@
 
 A rule looks at one of five things, which its class says: a trial, all trials of a case together, a case
 within its run, a pair of cases that are compared, or the whole run.
+
+Who set the pace: the server's idle time says it, and bounds what a held-back server might do.
+
+The utilisation law (Denning, Buzen, 1978) says U = X D: with cores busy for a share U at X answers/s and
+a demand D of core time an answer, no more than X / U can be served. A fuller queue lowers D a little, for
+answers then come in batches: the truth of one server whose client was burdened with a known cost a request
+lay between X / U and X / U^3 (its core 80 to 94 % busy).
 """
 
 from __future__ import annotations
@@ -13,7 +20,6 @@ from typing import Literal
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most
 
 Thresholds = Mapping[str, float]
 """The thresholds of one rule by name, as they hold for this run."""
@@ -222,3 +228,29 @@ def hit_in_search(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | N
     if hit is None or of_run is None or not (of_run.missed or (of_run.of_a_search and rule.lengthens)):
         return hit
     return replace(hit, severity="flagged", effects=NONE) if hit.severity == "withheld" else hit
+
+
+FULL = 0.97
+"""Busy share of a server's cores from which it set the pace, whatever its client did: in front of
+a core that was 98 to 100 % busy a client at 99 % cost it nothing."""
+
+EXPONENT = 3.0
+
+
+def paced_by_server(busy_share: float | None) -> bool:
+    """Whether the server's cores were full; not where their share is not known."""
+    return busy_share is not None and busy_share >= FULL
+
+
+def at_most(busy_share: float | None) -> float | None:
+    """How many times the measured throughput the server can reach at most; None where that is not known."""
+    if busy_share is None or busy_share <= 0:
+        return None
+    return float(min(1.0, busy_share) ** -EXPONENT)
+
+
+def why_unbounded(busy_share: float | None) -> str:
+    """What the evidence adds where there is no upper bound."""
+    if busy_share is not None:
+        return ""
+    return "; how busy the server's cores were is not known, so nothing bounds its throughput from above"

@@ -19,11 +19,10 @@ from assay.model.trial import Case, Trial
 from assay.stats import rate_per_s
 from assay.stats.capacity import CapacitySearch, SearchState
 from assay.verdict.load import Load
-from assay.verdict.objective import Objective, parse, rate_of
+from assay.verdict.objective import Objective, objective_of, parse, rate_of
 from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule, hit_of
 from assay.verdict.search_range import range_of
-from assay.verdict.search_record import objective_of
 from assay.verdict.see import see_trial
 
 _BELOW_LIMIT = 0.95

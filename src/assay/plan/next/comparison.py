@@ -13,7 +13,7 @@ from assay.plan.next.due import Due, bounded, given_up
 from assay.plan.next.schedule import Slot
 from assay.plan.next.warming import warm_up_for
 from assay.verdict.answer import answer
-from assay.verdict.budget import spent
+from assay.verdict.see_runs import spent
 
 WATCHED = 1
 """Warm-ups of a candidate that are watched: its budget is short."""

@@ -18,7 +18,7 @@ from assay.report.charts.placed import slug, trials_by_case, why_bounds
 from assay.report.charts.scale import Scale, linear, logarithmic
 from assay.report.model.rows import Section, response_words, short_name, throughput_words
 from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
-from assay.verdict.search_record import objectives as readable
+from assay.verdict.objective import objectives as readable
 
 
 class LoadPoint(NamedTuple):

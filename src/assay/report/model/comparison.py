@@ -16,7 +16,7 @@ from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.answer import CandidateRatio, ComparisonAnswer, answer
-from assay.verdict.budget import load_ns, spent
+from assay.verdict.see_runs import load_ns, spent
 
 _NARROW = 1.03
 

@@ -9,8 +9,7 @@ from assay.core import format as fmt
 from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.model.rows import name_of_case
-from assay.verdict.answer import ComparisonAnswer
-from assay.verdict.gate import Gate
+from assay.verdict.answer import ComparisonAnswer, Gate
 
 _ROOM = 1.05
 

@@ -10,7 +10,6 @@ from assay.model.finding import Subject
 from assay.model.trial import Carried
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load
-from assay.verdict.pace import paced_by_server, why_unbounded
 from assay.verdict.rule import (
     BETWEEN_BUILDS,
     CaseRule,
@@ -20,6 +19,8 @@ from assay.verdict.rule import (
     RunRule,
     Threshold,
     Thresholds,
+    paced_by_server,
+    why_unbounded,
 )
 from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 

@@ -6,7 +6,7 @@ from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.facts import CaseSeen, RunSeen, intended_between
 from assay.verdict.load import Load
 from assay.verdict.rule import BETWEEN_BUILDS, CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.silence import fell_silent
+from assay.verdict.rules.silence import fell_silent
 from assay.verdict.words import counted, duration, percent
 
 

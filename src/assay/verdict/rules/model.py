@@ -6,7 +6,7 @@ import itertools
 
 from assay.verdict.load import Load
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.silence import fell_silent
+from assay.verdict.rules.silence import fell_silent
 from assay.verdict.words import counted, duration, percent, rate
 
 
