@@ -23,7 +23,7 @@ from assay.model.run import Run
 from assay.model.trial import OfCapacity, Trial
 from assay.report import comparison, html, load, load_json, terminal
 from assay.report.exports import benchmarks, table
-from assay.report.model import latency, rows
+from assay.report.model import followers, rows
 from assay.report.model.report import report_of
 from assay.verdict.compare import compare
 
@@ -116,13 +116,13 @@ def test_the_table_of_open_loops_shows_them_as_bounds() -> None:
         "G4", "flagged", f"{GO}@0.9", on_times="at least", because="arrivals waited for connections"
     )
     run = replace(run, judgement=replace(run.judgement, findings=(found,)))
-    _, following = latency.apart(rows.sections(run))
-    [each] = latency.by_table(following).values()
-    told = {(cells[0], cells[1]): cells[3:7] for cells in latency.cells(each)}
+    _, following = followers.apart_by_rate(rows.sections(run))
+    [each] = followers.by_table(following).values()
+    told = {(cells[0], cells[1]): cells[3:7] for cells in followers.latency_cells(each)}
     p50, p99, interval, service = told[GO, "90 %"]
     assert all(one.startswith("≥ ") for one in (p50, p99, service)) and interval == ""
     assert not any(one.startswith("≥") for one in told[GO, "50 %"])
-    assert latency.note(each).endswith(f"; {WHY}")
+    assert followers.latency_note(each).endswith(f"; {WHY}")
     chart = named(run, "latency")
     assert [row[2].startswith("≥") for row in chart.rows if row[0] == GO] == [False, True]
     assert "(G4: quotes/go)" in chart.note
@@ -193,10 +193,10 @@ def scattered(*medians_ms: float) -> Run:
 
 
 def told_of_go(run: Run) -> dict[str, str]:
-    _, following = latency.apart(rows.sections(run))
-    [each] = latency.by_table(following).values()
-    [cells] = [cells for cells in latency.cells(each) if cells[:2] == (GO, "90 %")]
-    return dict(zip((head.removesuffix(":") for head in latency.HEADS), cells, strict=True))
+    _, following = followers.apart_by_rate(rows.sections(run))
+    [each] = followers.by_table(following).values()
+    [cells] = [cells for cells in followers.latency_cells(each) if cells[:2] == (GO, "90 %")]
+    return dict(zip((head.removesuffix(":") for head in followers.LATENCY_HEADS), cells, strict=True))
 
 
 def test_a_bound_of_trials_that_scatter_gives_way_to_what_they_measured() -> None:
@@ -218,9 +218,9 @@ def test_a_bound_of_trials_that_agree_is_told_as_one() -> None:
     run = scattered(3.3, 3.9, 3.6, 3.4, 4.1)
     told = told_of_go(run)
     assert re.fullmatch(r"≥ 3\.\d+ ms", told["p50"])
-    _, following = latency.apart(rows.sections(run))
-    [each] = latency.by_table(following).values()
-    assert "wide" not in latency.note(each)
+    _, following = followers.apart_by_rate(rows.sections(run))
+    [each] = followers.by_table(following).values()
+    assert "wide" not in followers.latency_note(each)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Group as Together
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.report.model.values import FindingGroup
@@ -26,7 +26,7 @@ def in_words(groups: Iterable[FindingGroup]) -> RenderableType:
         if group.severity == "note":
             parts.append(Text.assemble(head, (f": {_in_short(group)}", FAINT)))
             continue
-        body = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        body = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
         body.add_column(style=FAINT, no_wrap=True)
         body.add_column(overflow="fold", ratio=1)
         for label, text in _lines(group):

@@ -16,13 +16,14 @@ from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
 from assay.model.plan import LoadPlan
 from assay.report.findings import in_words
 from assay.report.model.findings import groups
-from assay.report.model.loads import drawn_from, shape
-from assay.report.percentiles import (
+from assay.report.model.loads import (
     PERCENTILES,
+    drawn_from,
     is_withheld,
     known_throughput,
     known_time,
     percentile_name,
+    shape,
 )
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, kept_per_s, quantiles, requests_needed

@@ -11,7 +11,7 @@ from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Measurement
 from assay.model.plan import LoadPlan
 from assay.model.trial import GeneratorSeen
-from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
+from assay.report.model.loads import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import kept_per_s, quantiles
 
 FORMAT = 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.report import markdown
-from assay.report.markdown import drawn, escape
 from assay.report.model.beside import beside
 from assay.report.model.profiles import ProfilePair
 from assay.report.model.report import report_of
@@ -18,10 +17,10 @@ def render(pair: ProfilePair) -> str:
 
 def _lines(pair: ProfilePair) -> Iterator[str]:
     fair, published = report_of(pair.fair), report_of(pair.published)
-    yield f"# {escape(fair.name)}"
+    yield f"# {markdown.escape(fair.name)}"
     yield ""
     if fair.question:
-        yield escape(fair.question)
+        yield markdown.escape(fair.question)
         yield ""
     yield from _side_by_side(pair, fair.machine)
     for title, told in (("The fair profile", fair), ("The published profile", published)):
@@ -37,19 +36,19 @@ def _side_by_side(pair: ProfilePair, machine: str) -> Iterator[str]:
     yield f"## {told.title}"
     yield ""
     yield from markdown.terms(told.which)
-    yield f"- machine: {escape(machine)}"
+    yield f"- machine: {markdown.escape(machine)}"
     yield ""
     for warning in told.warnings:
-        yield f"**{escape(warning)}**"
+        yield f"**{markdown.escape(warning)}**"
         yield ""
     for said in told.conclusion:
-        yield f"**{escape(said)}**"
+        yield f"**{markdown.escape(said)}**"
         yield ""
     for table in told.tables:
-        yield from drawn(table, level=3)
-    yield from (f"- {escape(said)}" for said in told.sentences)
+        yield from markdown.drawn(table, level=3)
+    yield from (f"- {markdown.escape(said)}" for said in told.sentences)
     yield ""
     yield told.note
     yield ""
     for table in told.extra:
-        yield from drawn(table, level=3)
+        yield from markdown.drawn(table, level=3)

@@ -7,7 +7,7 @@ from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.scale import logarithmic
 from assay.report.charts.strips import Axis, Strip, draw
-from assay.report.model import claims as told
+from assay.report.model import results
 
 
 def claims(run: Run) -> Chart | None:
@@ -23,7 +23,7 @@ def claims(run: Run) -> Chart | None:
             Strip(
                 fmt.safe(f"({claim.claim}) {claim.statement}", 120),
                 None,
-                told.verdict_words(claim),
+                results.verdict_words(claim),
                 value=measured.value if measured else None,
                 low=measured.low if measured else None,
                 high=measured.high if measured else None,
@@ -44,7 +44,7 @@ def claims(run: Run) -> Chart | None:
                 fmt.safe(f"({claim.claim}) {claim.statement}"),
                 fmt.times(claim.published_ratio or 0),
                 fmt.ratio(claim.measured),
-                told.verdict_words(claim),
+                results.verdict_words(claim),
             )
             for claim in known
         ),

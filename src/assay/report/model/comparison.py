@@ -1,7 +1,11 @@
-"""The answer of a comparison in sentences that a person can quote, and where it stands while it runs."""
+"""The answer of a comparison in sentences that a person can quote, and where it stands while it runs.
+
+What a limit came to, in sentences: how much slower it is at least, and how much slower it could be.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,12 +15,75 @@ from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.model.trial import Case
-from assay.report.model import gate
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.stats.sequential import FEWEST_BLOCKS
-from assay.verdict.answer import CandidateRatio, ComparisonAnswer, answer
+from assay.verdict.answer import CandidateRatio, ComparisonAnswer, Gate, answer
 from assay.verdict.see_runs import load_ns, spent
+
+_ROOM = 1.05
+
+
+def gate_sentence(run: Run, gate: Gate) -> str:
+    """The decision, in a sentence."""
+    base, head = name_of_case(run, gate.base.id), name_of_case(run, gate.head.id)
+    limit = f"the limit of {fmt.share(gate.allowed, exact=True)}"
+    if gate.outcome == "not measured":
+        return f"{base} and {head} were not both measured: {limit} can be held to nothing."
+    if gate.outcome == "withheld" or gate.ratio is None:
+        why = f" ({', '.join(gate.void)})" if gate.void else ""
+        return f"The throughput is withheld{why}: {limit} cannot be held to it."
+    known = _known(base, head, gate.ratio)
+    if gate.decided:
+        return f"{known}: {limit} is {gate.outcome}."
+    wider = verdict.widening(run.judgement.findings if run.judgement else (), gate.base.id, gate.head.id)
+    limits = verdict.words_of((*gate.limits, *wider))
+    why = f" ({limits})" if limits else ""
+    return f"{known}: whether {limit} is kept cannot be told{why}."
+
+
+def gate_state(gate: Gate) -> str:
+    """Where it stands, for a line of a log."""
+    ratio = fmt.ratio(gate.ratio)
+    return f"head / base {ratio}, limit of {fmt.share(gate.allowed, exact=True)}: {gate.outcome}"
+
+
+def what_would_decide(run: Run, found: ComparisonAnswer, gate: Gate) -> str:
+    """How many more blocks; empty where nothing is left to decide, or no number of blocks would."""
+    if gate.outcome != "could not tell" or gate.limits:
+        return ""
+    if gate.blocks_needed is None or not found.blocks:
+        return "Not decided: this machine is too noisy to say how many more blocks would do."
+    unit = "more block"
+    more = max(1, gate.blocks_needed - found.blocks)
+    return f"Not decided: {more_blocks(found, more, unit)}"
+
+
+def more_blocks(found: ComparisonAnswer, more: int, unit: str) -> str:
+    """How many would do, and the budget that pays for them: somewhat more than they are likely to take."""
+    load_s = found.load_s / found.blocks
+    budget_s = math.ceil(_ROOM * (found.blocks + more) * load_s)
+    return (
+        f"about {fmt.counted(more, unit)} ({fmt.span(more * load_s)} of load) would probably do; "
+        f"give it --budget {budget_s}s, longer trials, or a quieter machine."
+    )
+
+
+def _known(base: str, head: str, ratio: Estimate) -> str:
+    low, high = ratio.low, ratio.high
+    most = "" if low is None or low >= 1 else f"up to {_slower(low)}"
+    if high is not None and high < 1:
+        could = f", and could be {most}" if most else ""
+        return f"{head} is slower than {base} by at least {_slower(high)}{could}"
+    if low is not None and low > 1:
+        return f"{head} is not slower than {base}: it serves at least {fmt.share(low - 1)} more"
+    could = f"; could be {most} slower" if most else "; nothing bounds how much slower it could be"
+    return f"{head} is not shown slower than {base}{could if low is None or low < 1 else ''}"
+
+
+def _slower(ratio: float) -> str:
+    return fmt.share(1 - ratio)
+
 
 _NARROW = 1.03
 
@@ -29,8 +96,8 @@ def in_sentences(run: Run) -> Answer:
     narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
     said, surer = list(_sentences(run, found)), ""
     if found.gate is not None:
-        said.insert(0, gate.sentence(run, found.gate))
-        surer = gate.what_would_decide(run, found, found.gate)
+        said.insert(0, gate_sentence(run, found.gate))
+        surer = what_would_decide(run, found, found.gate)
     elif found.best is not None and narrow:
         surer = _what_would_settle(run, found)
     if not found.settled and spent(run):
@@ -60,7 +127,7 @@ def state(run: Run) -> str:
         hopeless = "; ".join(f"{fmt.safe(name, 40)}:{why}" for name, why in whys if why)
         return f"{size}: {hopeless}" if hopeless else size
     if found.gate is not None:
-        return f"{size}: {gate.state(found.gate)}"
+        return f"{size}: {gate_state(found.gate)}"
     best = name_of_case(run, found.best.id)
     pairs = ", ".join(
         f"{fmt.safe(best, 40)} / {fmt.safe(name_of_case(run, pair.other.id), 40)} {fmt.ratio(pair.ratio)}"
@@ -165,7 +232,7 @@ def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
         return "Not settled: this machine is too noisy to say how many more blocks would do."
     unit = "more block"
     more = max(1, max(known) - found.blocks)
-    return f"Not settled: {gate.more_blocks(found, more, unit)}"
+    return f"Not settled: {more_blocks(found, more, unit)}"
 
 
 def _interval(ratio: Estimate) -> str:

@@ -4,27 +4,169 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.report.model import capacities, latency, services
-from assay.report.model.rows import Section
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
+from assay.report.model.rows import (
+    Row,
+    Section,
+    one_sided,
+    response_words,
+    service_words,
+    throughput_words,
+    times_limited,
+)
 from assay.report.model.values import Table, plain
+
+LATENCY_HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
+"""Of `cells`; a head that ends in a colon stands over a column of figures."""
+
+_LATENCY_NOTE = (
+    "Open loop, Poisson arrivals: p50 and p99 are response time, from the intended start of each request"
+)
+
+
+_TELLING = 100.0
+"""The ratio of its ends up to which an interval is shown."""
+
+
+def apart_by_rate(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+    """The sections that stand for themselves, and those whose rates the run found."""
+    rated = tuple(section for section in found if all(row.case.rate for row in section.rows))
+    return tuple(section for section in found if section not in rated), rated
+
+
+def by_table(rated: Iterable[Section]) -> dict[str, list[Row]]:
+    """The rows for each closed load and workload that open loops follow, by the title of their table."""
+    found: dict[str, list[Row]] = {}
+    for section in rated:
+        for row in section.rows:
+            assert row.case.rate is not None  # `apart` chose it for that
+            found.setdefault(f"{row.case.workload}, {row.case.rate.load}", []).append(row)
+    return found
+
+
+def latency_note(rows: Iterable[Row]) -> str:
+    """How to read a table of these rows."""
+    limited = times_limited(rows)
+    return f"{_LATENCY_NOTE}; {limited}" if limited else _LATENCY_NOTE
+
+
+def latency_cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
+    """A line for each server and rate: the servers in their order, their rates rising."""
+    listed = list(rows)
+    names = list(dict.fromkeys(row.name for row in listed))
+    for row in sorted(listed, key=lambda row: names.index(row.name)):
+        yield (
+            row.name,
+            _load(row),
+            throughput_words(row),
+            *response_words(row),
+            "" if row.times.limits else _interval(row.response_p99_ns),
+            service_words(row)[1],
+            " ".join(row.codes),
+        )
+
+
+def _load(row: Row) -> str:
+    rate = row.case.rate
+    return fmt.share(rate.share, exact=True) if rate and not rate.common else "common"
+
+
+def _interval(estimate: Estimate | None) -> str:
+    """Of a tail over few trials, which may reach over orders of magnitude: then it says nothing."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return ""
+    if estimate.high > _TELLING * estimate.low:
+        return fmt.WIDE
+    return f"{fmt.time(estimate.low)} to {fmt.time(estimate.high)}"
+
+
+CAPACITY_HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "trials:", "findings")
+"""Of the cells; a head that ends in a colon stands over a column of figures."""
+
+CAPACITY_NOTE = "The highest rate at which the objective held, searched by open loops with Poisson arrivals"
+
+
+def apart_by_search(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+    """The sections that stand for themselves, and the searches."""
+    searched = tuple(section for section in found if all(row.case.search for row in section.rows))
+    return tuple(section for section in found if section not in searched), searched
+
+
+def capacity_tables(
+    searched: Iterable[Section], others: Sequence[Section]
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The cells of a table for each search, by its title; `others` hold the closed loops it followed."""
+    closed = {row.case.id: row for section in others for row in section.rows}
+    return {section.title: tuple(_capacity_cells(section.rows, closed)) for section in searched}
+
+
+def _capacity_cells(rows: Iterable[Row], closed: dict[str, Row]) -> Iterator[tuple[str, ...]]:
+    for row in sorted(rows, key=lambda row: -(row.throughput.value if row.throughput else 0)):
+        assert row.case.search is not None  # `apart` chose it for that
+        yield (
+            row.name,
+            throughput_words(row),
+            _between(row.throughput),
+            _of_closed(row, closed.get(row.case.search.case)),
+            str(row.trials),
+            " ".join(row.codes),
+        )
+
+
+def _of_closed(row: Row, before: Row | None) -> str:
+    """The capacity as a share of its closed loop's throughput, where that is no bound itself."""
+    found, whole = row.throughput, before.throughput if before else None
+    if found is None or whole is None or (before and before.known and before.known.limits):
+        return fmt.UNKNOWN
+    return one_sided(found) + fmt.share(found.value / whole.value)
+
+
+def _between(found: Estimate | None) -> str:
+    if found is None or found.low is None or found.high is None:
+        return ""
+    return f"{fmt.rate(found.low)} to {fmt.rate(found.high)}"
+
+
+SERVICE_HEADS = ("server", "service", "CPU:", "memory:", "version")
+"""Of `tables`; a head that ends in a colon stands over a column of figures."""
+
+SERVICE_NOTE = (
+    "CPU is the share of the servers' cores that the service took while the row was measured; "
+    "memory is the most at the end of any trial, with pages that its processes share in proportion "
+    "(* where they are counted for each)"
+)
+
+
+def service_tables(found: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The lines of each section whose servers used services, by its title."""
+    made = {section.title: tuple(_service_lines(section)) for section in found}
+    return {title: lines for title, lines in made.items() if lines}
+
+
+def _service_lines(section: Section) -> Iterable[tuple[str, ...]]:
+    for row in (*section.candidates, *section.shown_apart):
+        for used in row.services:
+            memory = fmt.size(used.memory_bytes) + ("" if used.pages_shared_out else " *")
+            yield row.name, used.name, fmt.share(used.cpu_share), memory, used.version
 
 
 def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Table, ...]]:
     """The sections that stand for themselves, and the tables that follow them."""
-    measured, searched = capacities.apart(found)
-    alone, rated = latency.apart(measured)
+    measured, searched = apart_by_search(found)
+    alone, rated = apart_by_rate(measured)
     return alone, tuple(_tables(alone, rated, searched))
 
 
 def _tables(
     alone: Sequence[Section], rated: Sequence[Section], searched: Sequence[Section]
 ) -> Iterator[Table]:
-    for title, rows in latency.by_table(rated).items():
-        yield _made("Response time", title, latency.HEADS, latency.cells(rows), latency.note(rows), keys=2)
-    for title, lines in capacities.tables(searched, alone).items():
-        yield _made("Capacity", title, capacities.HEADS, lines, capacities.NOTE)
-    for title, lines in services.tables(alone).items():
-        yield _made("Services", title, services.HEADS, lines, services.NOTE)
+    for title, rows in by_table(rated).items():
+        yield _made("Response time", title, LATENCY_HEADS, latency_cells(rows), latency_note(rows), keys=2)
+    for title, lines in capacity_tables(searched, alone).items():
+        yield _made("Capacity", title, CAPACITY_HEADS, lines, CAPACITY_NOTE)
+    for title, lines in service_tables(alone).items():
+        yield _made("Services", title, SERVICE_HEADS, lines, SERVICE_NOTE)
 
 
 def _made(

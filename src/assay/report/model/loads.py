@@ -1,14 +1,20 @@
-"""What was offered, in words: the loop, its size and its end."""
+"""What every report of a load says alike: what was offered, and which percentiles are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from assay import verdict
 from assay.core import format as fmt
+from assay.model.estimate import Estimate, Known
+from assay.model.finding import Finding
+from assay.model.measurement import Measurement
 from assay.model.plan import Closed, LoadPlan, Open, Request, StopAfter
 from assay.model.run import Run
 from assay.model.trial import Distance
+from assay.stats import kept_per_s
+from assay.verdict.effects import Bounded, Figures
 
 
 def shape(plan: LoadPlan) -> str:
@@ -90,3 +96,35 @@ def _size(plan: LoadPlan) -> str:
     stop = plan.stop
     end = fmt.span(stop.ns / 1e9) if isinstance(stop, StopAfter) else fmt.counted(stop.count, "request")
     return f"{fmt.counted(plan.threads, 'thread')}, {end}"
+
+
+PERCENTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
+
+
+def percentile_name(p: float) -> str:
+    """Name a quantile as a percentile: 0.999 is p99.9."""
+    return f"p{100 * p:.10g}"
+
+
+def is_withheld(findings: Iterable[Finding], figures: Figures = "throughput") -> bool:
+    """Whether these figures of a load are no results. Its findings name no case."""
+    return verdict.withheld(findings, "", figures)
+
+
+def known_throughput(plan: LoadPlan, measured: Measurement, findings: Iterable[Finding]) -> Known | None:
+    """What is known of a load's throughput; None where nothing was measured. One load has no interval:
+    without a limit both ends are open."""
+    rate = kept_per_s(plan, measured)
+    return None if rate is None else _known(rate, "req/s", verdict.bounded(findings, ""))
+
+
+def known_time(ns: float, findings: Iterable[Finding]) -> Known:
+    """What is known of one of a load's times."""
+    return _known(ns, "ns", verdict.bounded(findings, "", "times"))
+
+
+def _known(value: float, unit: str, left: Bounded) -> Known:
+    alone = Estimate(value=value, low=None, high=None, n=1, unit=unit, method="one load")
+    found = verdict.known(alone, left)
+    assert found is not None  # there is a value
+    return found

@@ -10,9 +10,8 @@ from assay import verdict
 from assay.core import format as fmt
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.run import Run
-from assay.report.model.forbidden import Forbidden
 from assay.report.model.rows import Row, Section
-from assay.report.model.unranked import left_out, measured, nobody
+from assay.report.model.unranked import Forbidden, left_out, measured, nobody
 from assay.report.model.values import Answer
 from assay.stats.sequential import MINIMUM_EFFECT
 from assay.verdict.words import called, joined, shortened

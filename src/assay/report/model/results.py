@@ -1,8 +1,13 @@
-"""The table of results of a section, and its ratios: the one place where a row becomes words."""
+"""The tables of a section: results and ratios, published claims, and how each server was configured."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from assay.core import format as fmt
+from assay.model.design import PublishedFigures
+from assay.model.estimate import ClaimVerdict, Verdict
+from assay.model.run import Run
 from assay.report.model.rows import (
     BEST,
     Row,
@@ -11,10 +16,11 @@ from assay.report.model.rows import (
     relative_words,
     response_words,
     service_words,
+    short_name,
     throughput_words,
     times_limited,
 )
-from assay.report.model.values import Cell, Column, Table, TableLine, Tone, table
+from assay.report.model.values import Cell, Column, Table, TableLine, Tone, plain, table
 
 _PLACE, _BEHAVIOUR = 0, 1
 
@@ -93,3 +99,105 @@ def _line(row: Row, *, alone: bool) -> TableLine:
 def _gravest(row: Row) -> Tone:
     severities = {finding.severity for finding in row.findings}
     return "bad" if "withheld" in severities else "warn" if "flagged" in severities else "plain"
+
+
+_COLUMNS = (
+    Column("claim", "claim", key=True),
+    Column("published", "published", right=True),
+    Column("measured", "measured"),
+    Column("verdict", "verdict"),
+    Column("why", "why"),
+)
+_TONES: dict[Verdict, Tone] = {"supported": "good", "contradicted": "bad", "inconclusive": "faint"}
+_DIRECTION = "direction holds, size does not"
+
+
+def claims(run: Run) -> Table | None:
+    """The claims of a judged run, in the study's order; None where it has none."""
+    verdicts = run.judgement.claims if run.judgement else ()
+    if not verdicts:
+        return None
+    return table("Published claims", _COLUMNS, (line for claim in verdicts for line in _claim_lines(claim)))
+
+
+def _claim_lines(claim: ClaimVerdict) -> Iterator[TableLine]:
+    yield _claim_line(claim, f"({claim.claim}) {claim.statement}", inner=False)
+    for part in claim.parts:
+        yield _claim_line(part, part.statement, inner=True)
+
+
+def _claim_line(claim: ClaimVerdict, words: str, *, inner: bool) -> TableLine:
+    published = fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio)
+    said = verdict_words(claim)
+    cells = (
+        Cell(fmt.safe(words)),
+        Cell(published),
+        Cell(fmt.ratio(claim.measured)),
+        Cell(said, "warn" if said == _DIRECTION else _TONES[claim.verdict]),
+        Cell(fmt.safe(claim.reason, 500)),
+    )
+    return TableLine(cells, inner=inner)
+
+
+def verdict_words(claim: ClaimVerdict) -> str:
+    """The verdict in words that tell a claim's direction from its size: 9.4 measured supports that one is
+    faster, and does not support that it is 28 times as fast."""
+    measured, published = claim.measured, claim.published_ratio
+    if claim.verdict != "supported" or measured is None or published is None:
+        return claim.verdict
+    low, high = measured.low, measured.high
+    if (low is None or low <= published) and (high is None or published <= high):
+        return "supported: direction and size" if low is not None and high is not None else "direction holds"
+    return _DIRECTION
+
+
+def configuration(run: Run) -> Table:
+    """Version, variant and facts of each server; a column for each fact that any of them has."""
+    servers = {(case.server, case.variant, case.label): case for case in run.header.cases}.values()
+    facts = list(dict.fromkeys(fact for case in servers for fact in case.facts))
+    said = {trial.case: trial.server.version for trial in run.trials if trial.server}
+    versions = {(case.server, case.variant): said[case.id] for case in run.header.cases if case.id in said}
+    rows = [
+        (
+            short_name(case),
+            case.variant or fmt.UNKNOWN,
+            versions.get((case.server, case.variant), fmt.UNKNOWN),
+            *(_fact(case.facts.get(fact)) for fact in facts),
+        )
+        for case in servers
+    ]
+    return plain(
+        "Servers", ("server", "variant", "version", *(fact.replace("_", " ") for fact in facts)), rows
+    )
+
+
+def published(run: Run) -> Table:
+    """What the published study printed, from the record's copy of the study; no rows where nothing was."""
+    heads = ("server", "load", "throughput:", "mean:", "bytes an answer:", "failed:", "start:", "note")
+    names = {case.server_name: short_name(case) for case in run.header.cases}
+    study = run.header.study
+    rows = [
+        _published(names.get(server) or server, figure)
+        for server, given in (study.figures.items() if study else ())
+        for figure in given
+    ]
+    return plain("As published", heads, rows)
+
+
+def _published(name: str, figure: PublishedFigures) -> tuple[str, ...]:
+    return (
+        name,
+        f"{figure.workload} {figure.load}".strip(),
+        fmt.rate(figure.throughput_per_s),
+        fmt.time(None if figure.mean_ms is None else figure.mean_ms * 1e6),
+        fmt.size(figure.bytes_per_response),
+        fmt.count(figure.failed),
+        fmt.time(None if figure.start_s is None else figure.start_s * 1e9),
+        figure.note,
+    )
+
+
+def _fact(value: str | int | float | bool | None) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return fmt.UNKNOWN if value is None else str(value)
