@@ -24,7 +24,7 @@ from assay.cli import exit_codes
 from assay.cli import main as cli
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, Trial
-from assay.report.exports import benchmarks, hgrm, junit, table
+from assay.report.exports import benchmarks, junit, table
 
 BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 # Published as bencher.dev/bmf.json.
@@ -104,7 +104,7 @@ def test_csv_says_what_withholds_a_case() -> None:
 
 
 def test_hgrm_ends_at_the_maximum_and_counts_every_request() -> None:
-    files = dict(hgrm.files(sample_run.run()))
+    files = dict(benchmarks.hgrm_files(sample_run.run()))
     assert len(files) == 20
     assert all(re.fullmatch(r"[\w.+-]+\.hgrm", name) for name in files)
     text = files["quotes-go-block1-service.hgrm"].decode()

@@ -24,7 +24,7 @@ from assay.report.model.findings import effect_words, groups
 from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Cell, Column, Report, Table, TableLine, table
-from assay.report.tables import Folded
+from assay.report.style import Folded
 from assay.verdict import RULES, Effects
 from assay.verdict.rule import Hit
 

@@ -13,7 +13,7 @@ from assay.model.claim import Claim
 from assay.model.design import PublishedFigures
 from assay.model.estimate import Ranked
 from assay.model.run import Run
-from assay.report import beside, html, markdown_pair
+from assay.report import beside, html
 from assay.report.model import profiles
 from assay.report.model.beside import beside as model_beside
 
@@ -58,7 +58,7 @@ def test_the_screen_of_both_profiles(golden: Golden) -> None:
 
 
 def test_the_markdown_of_both_profiles(golden: Golden) -> None:
-    golden("pair.md", markdown_pair.render(pair()))
+    golden("pair.md", beside.render(pair()))
 
 
 def test_a_published_figure_belongs_to_its_load_and_the_first_counts() -> None:
@@ -190,5 +190,5 @@ def test_markup_from_a_record_stays_text_in_a_pair() -> None:
     page = html.render(hostile, found)
     assert tags_of(page).scripts == 0
     assert "<script>alert" not in page
-    assert "<script>" not in markdown_pair.render(found)
+    assert "<script>" not in beside.render(found)
     assert "\x1b" not in rendered(beside.summary(found))

@@ -18,7 +18,7 @@ from assay.model.measurement import Snapshot
 from assay.model.run import Judgement, Run
 from assay.model.trial import Failure, WarmUpSeen
 from assay.plan.next import Slot
-from assay.report import live_turns
+from assay.report import run_live
 from assay.report.run_live import RunView
 
 
@@ -181,7 +181,8 @@ def test_of_many_candidates_the_screen_shows_the_first_pairs() -> None:
     many = taking_turns(10)
     arms = many.arms * 5
     said = [
-        line.plain for line in live_turns.lines([f"server {n}" for n in range(10)], replace(many, arms=arms))
+        line.plain
+        for line in run_live.turns_lines([f"server {n}" for n in range(10)], replace(many, arms=arms))
     ]
     assert said[-1].strip() == "and 4 more pairs"
     assert len(said) == 1 + 10 + 5 + 1
@@ -191,7 +192,7 @@ def test_a_arm_that_ended_or_waits_is_told_so() -> None:
     seen = taking_turns(5)
     gone = replace(seen.arms[1], ended="failure")
     waits = replace(seen.arms[0], slices=())
-    told = [line.plain for line in live_turns.lines(["a", "b"], replace(seen, arms=(waits, gone)))]
+    told = [line.plain for line in run_live.turns_lines(["a", "b"], replace(seen, arms=(waits, gone)))]
     assert told[1].endswith("waiting for its first turn") and told[2].endswith("ended")
 
 

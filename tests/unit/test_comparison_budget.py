@@ -17,8 +17,7 @@ from assay.model.design import Candidate, ComparisonDesign
 from assay.model.run import Run
 from assay.plan.next.room import has_room_for_pilot, pilot_ns, room_of
 from assay.plan.words.drafts import interleave_of, within
-from assay.report.live_comparison import ComparisonWords
-from assay.report.live_words import RunProgress
+from assay.report.live_words import ComparisonWords, RunProgress
 from assay.report.model import comparison
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict import judge

@@ -22,8 +22,7 @@ from assay.plan.next.study import to_come
 from assay.plan.study.load import load_study
 from assay.plan.study.resolve import resolve
 from assay.plan.study.schema import LoadSetting, Profile
-from assay.report.live_study import StudyWords
-from assay.report.live_words import RunProgress
+from assay.report.live_words import RunProgress, StudyWords
 from assay.report.model.circumstances import circumstances, title
 from assay.stats.unpaired import trials_for_half_width
 from assay.verdict import judge

@@ -94,17 +94,17 @@ def _show(args: argparse.Namespace, audits: list[Audit]) -> None:
     if args.study:
         _write_study(args.study, audits)
     if args.sarif:
-        from assay.report.audit import sarif
+        from assay.report.audit import for_programs
 
-        OutputFile(args.sarif).write(sarif.text(audits))
+        OutputFile(args.sarif).write(for_programs.as_sarif(audits))
     if args.markdown:
         from assay.report.audit import markdown
 
         OutputFile(args.markdown).write(markdown.page(audits, explain=args.explain))
     if args.json:
-        from assay.report.audit import as_json
+        from assay.report.audit import for_programs
 
-        console.write(as_json.text(audits))
+        console.write(for_programs.as_json(audits))
     elif not (args.sarif or args.markdown or args.study):
         _print(audits, explain=args.explain)
 

@@ -58,7 +58,7 @@ def _show(before: Run, now: Run, judgement: Judgement, args: argparse.Namespace)
     if args.json:
         console.write(as_json(judgement))
         return
-    from assay.report import rejudged, terminal
+    from assay.report import comparison, terminal
 
     console.show(terminal.summary(now))
-    console.show(rejudged.summary(before, judgement, stored=not args.dry_run))
+    console.show(comparison.rejudgement(before, judgement, stored=not args.dry_run))

@@ -54,9 +54,9 @@ def _html(shown: OutputRun) -> Content:
 
 
 def _markdown(shown: OutputRun) -> Content:
-    from assay.report import markdown, markdown_pair
+    from assay.report import beside, markdown
 
-    return markdown_pair.render(shown.pair) if shown.pair else markdown.render(shown.run)
+    return beside.render(shown.pair) if shown.pair else markdown.render(shown.run)
 
 
 def _csv(shown: OutputRun) -> Content:
@@ -110,9 +110,9 @@ def _svg(shown: OutputRun) -> Files:
 
 
 def _hgrm(shown: OutputRun) -> Files:
-    from assay.report.exports import hgrm
+    from assay.report.exports import benchmarks
 
-    return hgrm.files(shown.run)
+    return benchmarks.hgrm_files(shown.run)
 
 
 OUTPUTS: tuple[OneFile | Folder, ...] = (

@@ -218,13 +218,13 @@ class _Runs:
         if pair is None:
             return
         from assay.cli.output import write_files
-        from assay.report import beside, html, markdown_pair
+        from assay.report import beside, html
 
         if not self._as_json:
             console.show(beside.summary(pair))
         name = run.header.study_name
         files = (
-            (f"{name}.md", markdown_pair.render(pair).encode()),
+            (f"{name}.md", beside.render(pair).encode()),
             (f"{name}.html", html.render(pair.fair, pair).encode()),
         )
         write_files(self._settings.results / self._series.series_id, files)

@@ -1,14 +1,20 @@
-"""A comparison of two runs on the terminal, as Markdown and as JSON."""
+"""What changed: two runs compared (on the terminal, as Markdown, as JSON), and a run judged again."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
 from rich.console import Group as Together
-from rich.console import RenderableType
 from rich.text import Text
 
 from assay.core import format as fmt
+from assay.model.finding import Finding
+from assay.model.run import Judgement, Run
 from assay.report import markdown
 from assay.report.model.compared import by_case, compared
+from assay.report.model.findings import subject_words
+from assay.report.model.rows import name_of_case
 from assay.report.model.values import FindingGroup
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import drawn
@@ -69,3 +75,40 @@ def _finding(side: str, group: FindingGroup) -> Text:
     times = f" × {len(group.subjects)}" if len(group.subjects) > 1 else ""
     mark = f"{group.code} {group.severity}{times}"
     return Text.assemble((f"{side:<5}", FAINT), (mark, SEVERITY_STYLE[group.severity]), f"  {group.title}")
+
+
+def rejudgement(run: Run, judgement: Judgement, *, stored: bool) -> RenderableType:
+    """Render what is new and what is gone. `run` holds the judgement before, if there was one."""
+    head = "\nJudged again" if run.judgement else "\nJudged"
+    lines = [Text(f"{head} by Assay {judgement.assay_version}{'' if stored else ' (not stored)'}", HEADING)]
+    lines += [Text(f"  {line}") for line in changes(run, judgement)]
+    return Group(*lines)
+
+
+def changes(run: Run, judgement: Judgement) -> tuple[str, ...]:
+    """What changed, in a line each."""
+    before = run.judgement
+    if before is None:
+        return ("it had no judgement that knew all of its trials",)
+    said = [f"the judgement before was Assay {before.assay_version}'s"]
+    was, now = _lines(run, before.findings), _lines(run, judgement.findings)
+    said += [f"new: {told}" for told in now if told not in was]
+    said += [f"gone: {told}" for told in was if told not in now]
+    if before.clean != judgement.clean:
+        said.append("it now is clean" if judgement.clean else "it no longer is clean")
+    said += [
+        f"claim ({after.claim}): {earlier.verdict}, now {after.verdict}"
+        for earlier in before.claims
+        for after in judgement.claims
+        if earlier.claim == after.claim and earlier.verdict != after.verdict
+    ]
+    return tuple(said) if len(said) > 1 else (*said, "nothing changed")
+
+
+def _lines(run: Run, findings: Iterable[Finding]) -> list[str]:
+    """Each finding by its code, severity and subject."""
+    told = []
+    for one in findings:
+        about = fmt.safe(subject_words(one.subject, lambda case: name_of_case(run, case)))
+        told.append(f"{one.code} {one.severity}{f', {about}' if about else ''}: {fmt.safe(one.title)}")
+    return told

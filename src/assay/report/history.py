@@ -15,8 +15,7 @@ from rich.text import Text
 
 from assay.core import format as fmt
 from assay.report.load import bar
-from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.report.tables import plain_table
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, plain_table
 from assay.stats.changes import level_changes
 from assay.store.index import ListedRun, Point
 

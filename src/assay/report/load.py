@@ -14,7 +14,6 @@ from assay.core import format as fmt
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
 from assay.model.plan import LoadPlan
-from assay.report.findings import in_words
 from assay.report.model.findings import groups
 from assay.report.model.loads import (
     PERCENTILES,
@@ -25,7 +24,7 @@ from assay.report.model.loads import (
     percentile_name,
     shape,
 )
-from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, in_words
 from assay.stats import Quantile, kept_per_s, quantiles, requests_needed
 
 _PLOT_WIDTH = 40

@@ -12,8 +12,7 @@ from rich.text import Text
 from assay.core import format as fmt
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import threshold_words
-from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
-from assay.report.tables import plain_table
+from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, plain_table
 from assay.verdict import RULES, Rule, Threshold
 from assay.verdict.rule import NONE
 

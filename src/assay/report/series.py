@@ -13,8 +13,7 @@ from assay.core import format as fmt
 from assay.model.run import Run
 from assay.model.series import Series, SeriesPart
 from assay.report.model import answer
-from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.report.tables import plain_table
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, plain_table
 
 
 @dataclass(frozen=True)

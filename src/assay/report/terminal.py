@@ -10,11 +10,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.model.run import Run
-from assay.report.findings import in_words
 from assay.report.model.report import report_of
 from assay.report.model.values import Answer, NotMeasured, Table
-from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.report.tables import Folded
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, Folded, in_words
 
 _LOG_LINES = 4
 

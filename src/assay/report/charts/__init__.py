@@ -2,6 +2,6 @@
 
 from assay.report.charts.all import about, charts
 from assay.report.charts.chart import Chart, colour, inline, style, to_png, to_svg, variables
-from assay.report.charts.hues import hues
+from assay.report.charts.data import hues
 
 __all__ = ["Chart", "about", "charts", "colour", "hues", "inline", "style", "to_png", "to_svg", "variables"]

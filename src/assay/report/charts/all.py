@@ -11,11 +11,10 @@ from assay.model.run import Run
 from assay.report.charts import loads
 from assay.report.charts.answer import answer
 from assay.report.charts.chart import Chart
-from assay.report.charts.claims import claims
 from assay.report.charts.course import courses
-from assay.report.charts.hues import competing
-from assay.report.charts.placed import Placed
+from assay.report.charts.data import Placed, competing
 from assay.report.charts.rates import resources, throughput
+from assay.report.charts.ratios import claims
 from assay.report.charts.timed import over_time, percentiles
 from assay.report.charts.turns import blocks
 from assay.report.model import circumstances as told

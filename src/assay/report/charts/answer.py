@@ -12,7 +12,7 @@ from assay.model.estimate import Estimate, Known
 from assay.model.run import Run
 from assay.report.charts import svg
 from assay.report.charts.chart import Chart, Drawing, as_rows, colour
-from assay.report.charts.hues import hues
+from assay.report.charts.data import hues
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.charts.strips import Axis, Strip, draw, lean
 from assay.report.model.rows import Row, Section, failure_words, name_of_case

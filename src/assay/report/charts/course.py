@@ -11,9 +11,8 @@ from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
-from assay.report.charts.hues import hues
+from assay.report.charts.data import hues, slug
 from assay.report.charts.lines import Curve, Frame, plot
-from assay.report.charts.placed import slug
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model import interleaved
 from assay.report.model.rows import Section, short_name

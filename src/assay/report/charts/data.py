@@ -1,4 +1,4 @@
-"""The numbers that charts draw, from the run's trials: plain rows, one per mark."""
+"""What charts draw: the numbers of a run's trials as plain rows, and the names and colours of its servers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,22 @@ from typing import NamedTuple
 from assay import stats
 from assay.model.estimate import Estimate
 from assay.model.measurement import Histogram, Measurement
-from assay.model.trial import Trial
+from assay.model.run import Run
+from assay.model.trial import Case, Trial
+from assay.report.model.rows import Row, Section, short_name, times_limited
 from assay.stats.steady import steady_state
+
+
+def hues(cases: Sequence[Case]) -> dict[str, int | None]:
+    """The place of each name's colour; None (grey) for what does not compete."""
+    found: dict[str, int | None] = {short_name(case): None for case in cases}
+    return found | {name: place for place, name in enumerate(competing(cases))}
+
+
+def competing(cases: Sequence[Case]) -> tuple[str, ...]:
+    """The names of the servers that compete, in the study's order."""
+    return tuple(dict.fromkeys(short_name(case) for case in cases if case.role == "candidate"))
+
 
 MOST_STEPS = 60
 """Points of a course over time: more would not be told apart on a page."""
@@ -112,3 +126,40 @@ def curve(histograms: Sequence[Histogram]) -> tuple[tuple[float, Estimate], ...]
         if estimate is not None:
             points.append((p, estimate))
     return tuple(points)
+
+
+class Placed:
+    """One section; its charts bear its title where the run has `several`."""
+
+    def __init__(self, run: Run, section: Section, several: bool) -> None:
+        """Look up what is shared, once."""
+        self.section = section
+        self.where = f": {section.title}" if section.title else ""
+        self.suffix = f"-{slug(section.title)}" if several else ""
+        self.colours = hues(run.header.cases)
+        self.steps = steps_for(len(run.trials))
+        self._trials = trials_by_case(run.trials)
+
+    def trials(self, row: Row) -> list[Trial]:
+        """The row's measured trials."""
+        return self._trials.get(row.case.id, [])
+
+
+def why_bounds(rows: Iterable[Row]) -> str:
+    """What a chart's note adds where times in it are bounds."""
+    limited = times_limited(rows)
+    return f" {limited[:1].upper()}{limited[1:]}." if limited else ""
+
+
+def trials_by_case(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+    """The measured trials of each case."""
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if trial.measurement:
+            found.setdefault(trial.case, []).append(trial)
+    return found
+
+
+def slug(text: str) -> str:
+    """`text` fit for an anchor and the name of a file."""
+    return "".join(character if character.isalnum() else "-" for character in text.lower()).strip("-")[:60]

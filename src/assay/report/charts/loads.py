@@ -12,9 +12,8 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report.charts.chart import Chart, as_rows
-from assay.report.charts.hues import hues
+from assay.report.charts.data import hues, slug, trials_by_case, why_bounds
 from assay.report.charts.lines import Curve, Frame, plot
-from assay.report.charts.placed import slug, trials_by_case, why_bounds
 from assay.report.charts.scale import Scale, linear, logarithmic
 from assay.report.model.rows import Section, response_words, short_name, throughput_words
 from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of

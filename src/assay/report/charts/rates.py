@@ -11,7 +11,7 @@ from assay.model.estimate import Estimate
 from assay.model.trial import Trial
 from assay.report.charts.answer import badge
 from assay.report.charts.chart import Chart, as_rows
-from assay.report.charts.placed import Placed
+from assay.report.charts.data import Placed
 from assay.report.charts.scale import linear
 from assay.report.charts.strips import Axis, Strip, draw
 from assay.report.model.rows import Row, failure_words, throughput_words

@@ -11,8 +11,8 @@ from assay.model.measurement import Histogram
 from assay.model.trial import Trial
 from assay.report.charts import data
 from assay.report.charts.chart import Chart, as_rows
+from assay.report.charts.data import Placed, why_bounds
 from assay.report.charts.lines import Curve, Frame, ThroughputCurve, courses, plot
-from assay.report.charts.placed import Placed, why_bounds
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model.rows import Row, time_words
 

@@ -11,7 +11,7 @@ from assay.model.block import Block
 from assay.model.interleaving import Slice
 from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
-from assay.report.charts.hues import hues
+from assay.report.charts.data import hues
 from assay.report.charts.lines import Curve, Frame, plot
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model.rows import short_name

@@ -1,19 +1,20 @@
-"""Formats of benchmark tools: the Go benchmark format (benchstat) and Bencher Metric Format.
+"""Formats of benchmark tools: Go's (benchstat), Bencher's, and HdrHistogram's percentiles.
 
-Withheld figures are no results: they are left out of both. So are bounds: neither format has a place for "at
-least", and their tools would plot them, and hold them to limits, as if they were what a server does.
+Withheld figures are no results: Go's and Bencher's are without them. So are bounds: neither has a place for
+"at least", and their tools would plot them, and hold them to limits, as if they were what a server does.
 `left_out` says which.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 
 from assay import stats, verdict
 from assay.core import format as fmt
 from assay.model.estimate import Estimate, Limit
-from assay.model.measurement import Measurement
+from assay.model.measurement import Histogram, Measurement
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report.model.rows import Row, sections
@@ -132,3 +133,31 @@ def _metric(estimate: Estimate) -> dict[str, float]:
 def _value(text: str) -> str:
     """A configuration value ends with its line."""
     return fmt.visible(re.sub(r"\s+", " ", text).strip())
+
+
+TICKS_PER_HALF_DISTANCE = 5
+_NS_PER_MS = 1_000_000
+
+
+def hgrm_files(run: Run) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file; values are milliseconds."""
+    for trial in run.trials:
+        if trial.measurement is None:
+            continue
+        stem = f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', trial.case)}-block{trial.block + 1}"
+        for clock, times in (
+            ("service", trial.measurement.service_time),
+            ("response", trial.measurement.response_time),
+        ):
+            if times is not None and times.count:
+                yield f"{stem}-{clock}.hgrm", hgrm_text(times)
+
+
+def hgrm_text(times: Histogram) -> bytes:
+    """One histogram as percentile text."""
+    out = io.BytesIO()
+    ratio = _NS_PER_MS / times.unit_ns
+    stats.decode(times).output_percentile_distribution(out, ratio, TICKS_PER_HALF_DISTANCE)
+    # The library scales every figure of the footer but this one.
+    deviation = f"StdDeviation   = {times.stdev_ns / _NS_PER_MS:12.3f}]".encode()
+    return re.sub(rb"StdDeviation\s*=\s*[^\]]*\]", deviation, out.getvalue())

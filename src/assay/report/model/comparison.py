@@ -1,6 +1,6 @@
 """The answer of a comparison in sentences that a person can quote, and where it stands while it runs.
 
-What a limit came to, in sentences: how much slower it is at least, and how much slower it could be.
+A gate also says what the limit came to: how much slower it is at least, and how much slower it could be.
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ from assay.core import format as fmt
 from assay.model.design import SearchDesign
 from assay.model.run import Run
 from assay.model.trial import Trial
-from assay.report.model import followers, results, search
+from assay.report.model import followers, search
 from assay.report.model.answer import answer, name, question
 from assay.report.model.circumstances import circumstances, machine, title
 from assay.report.model.findings import groups
-from assay.report.model.results import claims, results
+from assay.report.model.results import claims, configuration, published, results
 from assay.report.model.rows import (
     Section,
     failed_rows,
@@ -45,7 +45,7 @@ def report_of(run: Run) -> Report:
         failures=tuple(_failures(found)),
         claims=claims(run),
         findings=groups(ordered_findings(run), lambda case: name_of_case(run, case)),
-        about=tuple(made for made in (results.published(run), results.configuration(run)) if made.lines),
+        about=tuple(made for made in (published(run), configuration(run)) if made.lines),
         trials=_trials(run, found),
         circumstances=tuple(circumstances(run)),
         machine=fmt.safe(machine(run), 500),

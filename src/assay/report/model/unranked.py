@@ -1,7 +1,7 @@
 """Who was measured and has no place in the order, and why: servers with the same reason are told once.
 
-Who may not be compared with whom at one workload and load, and by which rules. Servers that the same rules
-keep from the same others are told together.
+It is known who may not be compared with whom, and by which rules. Servers that the same rules keep from the
+same others are told together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An audit as SARIF 2.1.0 (OASIS): what code hosts show as annotations of a pull request."""
+"""An audit for programs: as JSON, and as SARIF 2.1.0 (OASIS) for code hosts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,79 @@ from urllib.parse import quote
 import assay
 from assay.audit import AUDIT_RULES
 from assay.audit.finding import Remark
-from assay.audit.judge import Audit
+from assay.audit.judge import Audit, Believed, commands
+from assay.audit.weighing import Weight
 from assay.core.format import safe
-from assay.report.audit.wording import quoted
+from assay.report.audit.wording import VERDICTS, quoted
+
+
+def as_json(audits: list[Audit]) -> str:
+    """The audits of all documents."""
+    whole = {"format": 1, "assay": assay.version(), "documents": [_document(one) for one in audits]}
+    return json.dumps(whole, ensure_ascii=True, indent=2, allow_nan=False)
+
+
+def _document(found: Audit) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "against": found.against,
+        "findings": [_remark(one) for one in found.remarks],
+        "conclusions": [_conclusion(one) for one in found.conclusions],
+        "results": [_result(one) for one in found.results],
+        "commands": list(commands(found)),
+    }
+
+
+def _remark(one: Remark) -> dict[str, Any]:
+    return {
+        "code": one.code,
+        "title": one.title,
+        "severity": one.severity,
+        "line": one.line,
+        "also": list(one.also),
+        "quote": one.quote,
+        "arithmetic": one.arithmetic,
+        "meaning": one.meaning,
+        "remedy": one.remedy,
+        "source": one.source,
+        "takes": one.takes,
+        "results": list(one.about),
+    }
+
+
+def _conclusion(one: Weight) -> dict[str, Any]:
+    return {
+        "line": one.conclusion.line,
+        "sentence": one.conclusion.sentence,
+        "better": one.conclusion.better,
+        "worse": one.conclusion.worse,
+        "verdict": VERDICTS[one.verdict],
+        "why": one.why,
+        "rests_on": [result.line for result in one.rests_on],
+    }
+
+
+def _result(one: Believed) -> dict[str, Any]:
+    result = one.result
+    figures = {name: [figure.value.low, figure.value.high] for name, figure in result.figures.items()}
+    return {
+        "line": result.line,
+        "tool": result.tool,
+        "label": result.label,
+        "believable_for": one.belief,
+        "because": list(one.codes),
+        "figures": figures,
+        "percentiles_s": {
+            f"{q:g}": [each.value.low, each.value.high] for q, each in sorted(result.percentiles.items())
+        },
+    }
+
 
 _LEVELS = {"withheld": "error", "flagged": "warning", "note": "note"}
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def text(audits: list[Audit]) -> str:
+def as_sarif(audits: list[Audit]) -> str:
     """One run with a result for each finding and each of its lines."""
     codes = list(AUDIT_RULES)
     results = [result for one in audits for remark in one.remarks for result in _results(one, remark, codes)]
