@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay.cli import yes_flag
+from assay.cli.parser import add_yes
 from assay.core import console
 from assay.core.errors import EXIT_OK, EXIT_WITHHELD
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_argument("study", nargs="?", metavar="STUDY", help="look at what this study needs as well")
-    yes_flag.add_to(parser)
+    add_yes(parser)
     parser.add_argument("--ray", metavar="HOST:PORT", help="at the server nodes of a Ray cluster instead")
     parser.examples(
         ("assay doctor", "is this machine fit to measure on?"),

@@ -129,3 +129,11 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
             return super()._format_action_invocation(action)
         metavar = self._format_args(action, self._get_default_metavar_for_optional(action))
         return f"{', '.join(action.option_strings)} {metavar}"
+
+
+_YES_HELP = "run commands of servers, studies and records that are not Assay's own"
+
+
+def add_yes(parser: argparse._ActionsContainer) -> None:
+    """Add the flag that lets commands run which came with a folder or a record."""
+    parser.add_argument("-y", "--yes", action="store_true", help=_YES_HELP)

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.cli import one_run, output, preflight, ray_flags, words, yes_flag
+from assay.cli import one_run, output, preflight, ray_flags, words
+from assay.cli.parser import add_yes
 from assay.core import console, vault
 from assay.core.errors import InputError
 
@@ -41,7 +42,7 @@ def configure(parser: Parser) -> None:
     how.add_argument("--secret", action="append", default=[], metavar="VALUE",
                      help="of --resume: what the record hides, a password, say; - reads lines from standard "
                      "input; repeatable")  # fmt: skip
-    yes_flag.add_to(how)
+    add_yes(how)
     ray_flags.add_to(parser)
     preflight.add_to(parser)
     output = parser.add_argument_group("output")

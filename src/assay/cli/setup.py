@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay.cli import yes_flag
+from assay.cli.parser import add_yes
 from assay.core import console
 from assay.core.errors import EXIT_OK, EXIT_WITHHELD, InputError
 from assay.core.units import counted
@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a study, or a server such as quotes/go")
     parser.add_argument("--all", action="store_true", help="every server there is")
     parser.add_argument("--no-install", action="store_true", help="build only; install no Debian package")
-    yes_flag.add_to(parser)
+    add_yes(parser)
     parser.examples(
         ("assay setup franklin", "all that the study needs"),
         ("assay setup quotes/go", "one server"),

@@ -1,6 +1,6 @@
 """The verbs of the command line, in the groups in which `assay --help` shows them.
 
-A verb is a module of this package named in `VERBS`; it offers
+A verb is a module of this package named in `VERBS`, or something in one that holds several; it offers
 `configure(parser)` (flags and examples) and `run(args) -> int` (the exit code). Only the
 module of the verb in use is imported: `assay load` must send its first request at once.
 """
@@ -25,6 +25,8 @@ class Verb:
     group: str
     has_parser: bool = True
     """Whether its flags are ours; a drop-in has its tool's."""
+    within: str = ""
+    """The module that holds it beside others; empty where it has a module to itself."""
 
     @property
     def sentence(self) -> str:
@@ -38,12 +40,14 @@ class Verb:
         return parser
 
     def module(self) -> VerbModule:
-        """Import the verb's module."""
-        return cast(VerbModule, importlib.import_module(f"assay.cli.{self.name.replace('-', '_')}"))
+        """Import the verb's module, or what a module of several has by its name."""
+        name = self.name.replace("-", "_")
+        module = importlib.import_module(f"assay.cli.{self.within or name}")
+        return cast(VerbModule, getattr(module, name) if self.within else module)
 
 
 class VerbModule(Protocol):
-    """What a verb's module offers."""
+    """What a verb's module offers, or its part of one."""
 
     def configure(self, parser: Parser) -> None:
         """Add the verb's flags and its examples."""
@@ -64,14 +68,21 @@ VERBS = (
     Verb("view", "browse the runs in a web browser on this machine", "Look at results"),
     Verb("audit", "say what a published benchmark can be believed for, from its text", "Look at results"),
     Verb("doctor", "say what a study lacks here, and whether the machine is fit", "Prepare"),
-    Verb("nodes", "list the machines of a cluster: roles, versions, clocks, links", "Prepare"),
+    Verb(
+        "nodes",
+        "list the machines of a cluster: roles, versions, clocks, links",
+        "Prepare",
+        within="catalogue",
+    ),
     Verb("setup", "install and build what studies and servers need", "Prepare"),
     Verb("init", "write a study and a server of your own to start from", "Prepare"),
-    Verb("servers", "list the servers", "Prepare"),
-    Verb("studies", "list the studies", "Prepare"),
-    Verb("rules", "list the rules by which numbers are judged", "Understand"),
-    Verb("explain", "say what a rule means and does, and what to do about it", "Understand"),
-    Verb("schema", "print the JSON Schema of a file format", "Understand"),
+    Verb("servers", "list the servers", "Prepare", within="catalogue"),
+    Verb("studies", "list the studies", "Prepare", within="catalogue"),
+    Verb("rules", "list the rules by which numbers are judged", "Understand", within="catalogue"),
+    Verb(
+        "explain", "say what a rule means and does, and what to do about it", "Understand", within="catalogue"
+    ),
+    Verb("schema", "print the JSON Schema of a file format", "Understand", within="catalogue"),
     Verb("completion", "print what bash, zsh or fish need to complete flags", "Understand"),
     Verb("manual", "print the manual page", "Understand"),
 )
