@@ -18,7 +18,7 @@ EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 EXIT_CODES = {
     EXIT_OK: "answered: the figures asked for stand",
-    EXIT_WITHHELD: "not answered: figures are withheld, or a comparison is not settled",
+    EXIT_WITHHELD: "not answered: figures are withheld, or a comparison is undecided",
     EXIT_USAGE: "bad usage or input, or something this machine lacks",
     EXIT_WORSE: "slower than `assay compare` or `assay versus` was told to allow",
     EXIT_INTERNAL: "a defect of Assay, with a log to report",
