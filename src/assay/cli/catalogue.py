@@ -65,8 +65,8 @@ def _nodes_flags(parser: Parser) -> None:
 def _nodes(args: argparse.Namespace) -> int:
     """The machines of a cluster, their roles and versions, clocks and links. Exit code 1 where something is
     wrong with one."""
+    from assay.cli import listings
     from assay.cluster import survey
-    from assay.report import cluster
 
     seen = survey.of(args.ray)
     if args.json:
@@ -74,7 +74,7 @@ def _nodes(args: argparse.Namespace) -> int:
 
         console.write(as_json(seen))
     else:
-        console.show(cluster.table(seen))
+        console.show(listings.nodes(seen))
     return EXIT_WITHHELD if seen.problems else EXIT_OK
 
 

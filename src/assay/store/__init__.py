@@ -8,9 +8,8 @@ a folder with a `series.json`, which names them.
 
 from __future__ import annotations
 
-from assay.store.find import find, list_runs
+from assay.store.find import find, find_series, list_runs, other_profile, write_series
 from assay.store.read import Stored, load, read
-from assay.store.series import find_series, other_profile, write_series
 from assay.store.write import RunFile, create, new_run_id, reopen
 
 __all__ = [

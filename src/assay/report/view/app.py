@@ -18,9 +18,9 @@ from assay.model.run import Run
 from assay.report import pages
 from assay.report.model.answer import in_a_line
 from assay.report.view.guard import Guard
+from assay.store.find import other_profile
 from assay.store.index import Filter, Index
 from assay.store.read import FILE, read
-from assay.store.series import other_profile
 from assay.verdict.compare import compare
 
 _REPORTS_KEPT = 8
