@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
 from functools import cache
@@ -93,6 +94,22 @@ def test_no_module_in_rust_uses_one_that_uses_it(crate: str) -> None:
     graph = {name: used(name, path.read_text(encoding="utf-8"), files) for name, path in files.items()}
     assert any(graph.values()) or len(files) < 4
     assert circles(graph) == []
+
+
+def test_servers_of_the_tests_are_no_part_of_what_ships() -> None:
+    """What the extension is built of: its crate, and the crates of ours that each of those depends on."""
+    shipped: set[str] = set()
+    ahead = ["engine-python"]
+    while ahead:
+        crate = ahead.pop()
+        shipped.add(crate)
+        needed = tomllib.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))["dependencies"]
+        near = {Path(one["path"]).name for one in needed.values() if isinstance(one, dict) and "path" in one}
+        ahead += near - shipped
+    assert {"engine", "null-server"} <= shipped
+    assert "test-servers" not in shipped
+    programs = {path.stem for crate in shipped for path in (CRATES / crate / "src" / "bin").glob("*.rs")}
+    assert programs == {"null-server"}
 
 
 def used(module: str, code: str, files: Container[str]) -> set[str]:

@@ -1,7 +1,7 @@
 //! Every fault of the fault-injection server: booked as what it is, and survived.
 
 use assay_engine::{LoadPlan, Measurement, Run};
-use assay_null_server::fault::{self, ANSWERED, At, Fault, FaultServer, Settings};
+use assay_test_servers::faults::{self, ANSWERED, At, Fault, FaultInjectionServer, Settings};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,20 +20,25 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(fault: &'static Fault, every: u64) -> FaultServer {
+fn serve(fault: &'static Fault, every: u64) -> FaultInjectionServer {
     let settings = Settings {
         fault: Some(fault),
         every,
     };
-    FaultServer::start("127.0.0.1", 0, settings).expect("a free port is found")
+    FaultInjectionServer::start("127.0.0.1", 0, settings).expect("a free port is found")
 }
 
 /// Runs `more` (fields of a plan, as JSON) against the server.
-fn load(server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
+fn load(server: &FaultInjectionServer, timeout_ms: u64, more: &str) -> Measurement {
     load_over("http", server, timeout_ms, more)
 }
 
-fn load_over(scheme: &str, server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
+fn load_over(
+    scheme: &str,
+    server: &FaultInjectionServer,
+    timeout_ms: u64,
+    more: &str,
+) -> Measurement {
     let http = match server.fault().map(|fault| fault.at) {
         Some(At::Http2) => "2",
         _ => "1",
@@ -101,7 +106,7 @@ fn assert_books_balance(fault: &Fault, measurement: &Measurement) {
 fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
     let _alone = alone();
     let mut wrong = Vec::new();
-    for fault in fault::all() {
+    for fault in faults::all() {
         let before = open_descriptors();
         // The server speaks neither TLS nor HTTP/2 beyond its faults.
         let (scheme, every) = match fault.at {
@@ -143,7 +148,7 @@ fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
 fn faults_of_http2_lose_no_request_of_several_streams() {
     let _alone = alone();
     let mut wrong = Vec::new();
-    for fault in fault::all().filter(|fault| fault.at == At::Http2) {
+    for fault in faults::all().filter(|fault| fault.at == At::Http2) {
         let server = serve(fault, 1);
         let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}, "streams": 5"#);
         let measurement = load(&server, timeout_ms(fault), &stop);
@@ -169,7 +174,7 @@ fn a_server_that_says_nothing_costs_nothing() {
         "full-backlog",
         "refuse",
     ] {
-        let fault = fault::find(name).expect("it is in the table");
+        let fault = faults::find(name).expect("it is in the table");
         let server = serve(fault, 1);
         let stop = r#""stop": {"kind": "duration", "ns": 400000000}"#;
         let measurement = load(&server, 10_000, stop);
@@ -187,7 +192,7 @@ fn a_server_that_says_nothing_costs_nothing() {
 #[test]
 fn requests_with_bodies_meet_answers_before_their_end() {
     let _alone = alone();
-    let fault = fault::find("answer-before-body").expect("it is in the table");
+    let fault = faults::find("answer-before-body").expect("it is in the table");
     let server = serve(fault, 1);
     let request = format!(
         r#"[{{"method": "POST", "body": "{}"}}]"#,
@@ -211,7 +216,7 @@ fn bytes_that_belong_to_nobody_are_told_and_fail_nothing() {
         "garbage-after-answer",
         "answer-on-accept",
     ] {
-        let fault = fault::find(name).expect("it is in the table");
+        let fault = faults::find(name).expect("it is in the table");
         let server = serve(fault, 1);
         let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}"#);
         let measurement = load(&server, LONG_TIMEOUT_MS, &stop);
@@ -235,7 +240,7 @@ fn faults_in_a_pipeline_lose_no_request() {
         "chunk-too-short",
         "split-anywhere",
     ] {
-        let fault = fault::find(name).expect("it is in the table");
+        let fault = faults::find(name).expect("it is in the table");
         let server = serve(fault, 7);
         let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}, "pipeline": 8"#);
         let measurement = load(&server, LONG_TIMEOUT_MS, &stop);

@@ -9,8 +9,8 @@ use assay_engine::record::measurement::Histogram;
 use assay_engine::{LoadPlan, Measurement, Run};
 use assay_null_server::answer::Answer;
 use assay_null_server::listen::listen;
-use assay_null_server::script::Script;
-use assay_null_server::truth::{Counts, Times, TruthServer};
+use assay_test_servers::script::Script;
+use assay_test_servers::scripted::{Counts, ScriptedServer, Times};
 use base64::Engine as _;
 use hdrhistogram::serialization::Deserializer;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -83,7 +83,7 @@ fn after(count: u64) -> String {
 fn load(delay: &str, fields: &str) -> (Measurement, Counts) {
     let listener = listen("127.0.0.1", 0).expect("a free port is found");
     let script = Script::parse(delay).expect("the notation is right");
-    let server = TruthServer::start(listener, script, &Answer::default()).expect("it starts");
+    let server = ScriptedServer::start(listener, script, &Answer::default()).expect("it starts");
     let json = format!(r#"{{"url": "http://{}", {fields}}}"#, server.address());
     let plan = LoadPlan::from_json(json.as_bytes()).expect("the plan is right");
     let measurement = Run::start(&plan)
@@ -305,7 +305,8 @@ fn a_stream_s_time_begins_when_its_connection_is_written() {
     hold_in_the_end(|| {
         let listener = listen("127.0.0.1", 0).expect("a free port is found");
         let script = Script::parse("0ms").expect("the notation is right");
-        let server = TruthServer::start(listener, script, &Answer::default()).expect("it starts");
+        let server =
+            ScriptedServer::start(listener, script, &Answer::default()).expect("it starts");
         let json = format!(
             r#"{{"url": "http://{}", "http": "2", "streams": {STREAMS}, "request_log": "times",
                 "load": {{"kind": "closed", "connections": 64}}, "stop": {}}}"#,

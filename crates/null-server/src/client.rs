@@ -6,23 +6,27 @@ use assay_http2::frame::PREFACE;
 use mio::net::TcpStream;
 use std::io::ErrorKind;
 
-pub(crate) enum Client {
+/// A connection, told apart by the first bytes that arrive on it.
+pub enum Client {
     /// It has not said enough to tell.
     New(TcpStream),
+    /// It speaks HTTP/1.
     Http1(Connection),
+    /// It speaks HTTP/2.
     Http2(Box<http2::Guest>),
+    /// It is gone.
     Ended,
 }
 
 impl Client {
     /// One that speaks HTTP/2, or is told so.
-    pub(crate) fn of_http2(stream: TcpStream) -> Self {
+    pub fn of_http2(stream: TcpStream) -> Self {
         Self::Http2(Box::new(http2::Guest::new(stream)))
     }
 
     /// Looks at the first bytes, which stay to be read: HTTP/2 begins with its preface, and no request of HTTP/1
     /// begins alike.
-    pub(crate) fn recognise(&mut self) {
+    pub fn recognise(&mut self) {
         if let Self::New(_) = self {
             *self = std::mem::replace(self, Self::Ended).recognised();
         }
@@ -42,7 +46,7 @@ impl Client {
     }
 
     /// Answers whose last byte the system has taken.
-    pub(crate) fn answered(&self) -> u64 {
+    pub fn answered(&self) -> u64 {
         match self {
             Self::Http1(connection) => connection.answered(),
             Self::Http2(guest) => guest.answered(),
@@ -51,7 +55,7 @@ impl Client {
     }
 
     /// Requests whose answers are held back.
-    pub(crate) fn delayed(&self) -> u64 {
+    pub fn delayed(&self) -> u64 {
         match self {
             Self::Http1(connection) => connection.delayed(),
             Self::Http2(guest) => guest.delayed(),

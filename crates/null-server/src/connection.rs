@@ -9,7 +9,7 @@ use std::net::Shutdown;
 use std::sync::Arc;
 
 /// A loop reads into a buffer of so many bytes.
-pub(crate) const READ_BUFFER_BYTES: usize = 64 * 1024;
+pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 const ANSWERS_PER_WRITE: usize = 64;
 
 /// What all connections of one loop share.

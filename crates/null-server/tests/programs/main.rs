@@ -1,12 +1,11 @@
-//! The programs of this crate, over real sockets.
+//! The program of this crate, over real sockets.
 
-mod fault;
+#[allow(dead_code, reason = "the tests of the scripted servers use all of it")]
 mod http2;
 mod null;
 mod null_http2;
 mod null_http3;
+#[allow(dead_code, reason = "the tests of the scripted servers use all of it")]
 mod server;
 #[path = "../../../http2/tests/support/mod.rs"]
 mod support;
-mod truth;
-mod truth_http2;

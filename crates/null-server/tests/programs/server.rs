@@ -1,4 +1,4 @@
-//! A program of this crate, running on a port of the system's choice.
+//! A server's program, running on a port of the system's choice.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};

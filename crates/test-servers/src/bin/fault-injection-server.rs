@@ -1,6 +1,6 @@
-//! `fault-server`: misbehaves by script.
+//! `fault-injection-server`: misbehaves by script.
 
-use assay_null_server::fault::{self, Fault, FaultServer, Settings};
+use assay_test_servers::faults::{self, Fault, FaultInjectionServer, Settings};
 use clap::Parser;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -8,16 +8,16 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  fault-server --list                                 every fault, what it does, and what it should be booked as
-  fault-server                                        /fault/reset-in-body resets in the body; any other path is answered well
-  fault-server --fault hang-in-head --every 100       every 100th request gets no end of a head
-  fault-server --fault full-backlog --port 0          faults of the listening socket need --fault";
+  fault-injection-server --list                                 every fault, what it does, and what it should be booked as
+  fault-injection-server                                        /fault/reset-in-body resets in the body; any other path is answered well
+  fault-injection-server --fault hang-in-head --every 100       every 100th request gets no end of a head
+  fault-injection-server --fault full-backlog --port 0          faults of the listening socket need --fault";
 
 /// Misbehaves in one of many scripted ways, the same way every time.
 ///
 /// What it did is printed as JSON when it ends (SIGTERM, Ctrl-C).
 #[derive(Parser)]
-#[command(name = "fault-server", version, after_help = EXAMPLES)]
+#[command(name = "fault-injection-server", version, after_help = EXAMPLES)]
 struct Arguments {
     /// Address to listen on.
     #[arg(long, env = "HOST", default_value = "127.0.0.1")]
@@ -37,11 +37,11 @@ struct Arguments {
 }
 
 fn named(name: &str) -> Result<&'static Fault, String> {
-    fault::find(name).ok_or_else(|| "no such fault; --list shows them".to_owned())
+    faults::find(name).ok_or_else(|| "no such fault; --list shows them".to_owned())
 }
 
 fn list() {
-    for fault in fault::all() {
+    for fault in faults::all() {
         println!(
             "{:<26} {:<76} {}",
             fault.name,
@@ -59,7 +59,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         fault: arguments.fault,
         every: arguments.every,
     };
-    let server = FaultServer::start(&arguments.host, arguments.port, settings)
+    let server = FaultInjectionServer::start(&arguments.host, arguments.port, settings)
         .map_err(|error| error.to_string())?;
     println!("listening on http://{}/", server.address());
     signals.forever().next();
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("fault-server: {message}");
+            eprintln!("fault-injection-server: {message}");
             ExitCode::from(2)
         }
     }

@@ -1,7 +1,7 @@
 //! The fault-injection server: misbehaves by script, the same way every time.
 //!
 //! Each kind of misbehaviour is one entry of [`all`]: a name, what it does, when, in which steps, and what a
-//! load generator has to say about it. [`FaultServer`] plays them.
+//! load generator has to say about it. [`FaultInjectionServer`] plays them.
 
 mod bodies;
 mod connections;
@@ -10,7 +10,7 @@ mod heads;
 mod http2;
 mod server;
 
-pub use server::{Counts, FaultServer, Settings};
+pub use server::{Counts, FaultInjectionServer, Settings};
 
 use std::time::Duration;
 

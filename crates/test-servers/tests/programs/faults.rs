@@ -1,20 +1,21 @@
-//! `fault-server` and the faults it plays.
+//! `fault-injection-server` and the faults it plays.
 
 use crate::server::{Server, command};
-use assay_null_server::fault::{self, At, Fault, FaultServer, Settings, Step};
+use assay_test_servers::faults::{self, At, Fault, FaultInjectionServer, Settings, Step};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_fault-server");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_fault-injection-server");
 
-fn serving(fault: Option<&'static Fault>, every: u64) -> FaultServer {
-    FaultServer::start("127.0.0.1", 0, Settings { fault, every }).expect("a free port is found")
+fn serving(fault: Option<&'static Fault>, every: u64) -> FaultInjectionServer {
+    FaultInjectionServer::start("127.0.0.1", 0, Settings { fault, every })
+        .expect("a free port is found")
 }
 
-fn connect(server: &FaultServer) -> TcpStream {
+fn connect(server: &FaultInjectionServer) -> TcpStream {
     let stream = TcpStream::connect(server.address()).expect("it accepts");
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
@@ -55,7 +56,7 @@ fn rest(stream: &mut TcpStream) -> (Vec<u8>, bool) {
 #[test]
 fn every_fault_sends_and_ends_as_scripted() {
     let server = serving(None, 1);
-    for fault in fault::all().filter(|fault| matches!(fault.at, At::Head | At::Request)) {
+    for fault in faults::all().filter(|fault| matches!(fault.at, At::Head | At::Request)) {
         let Some(expected) = sent_by(fault) else {
             continue;
         };
@@ -93,7 +94,7 @@ fn a_connection_outlives_the_faults_that_do_not_end_it() {
         .shutdown(Shutdown::Write)
         .expect("the sending side can be shut");
     let (bytes, _) = rest(&mut stream);
-    assert!(bytes.ends_with(fault::GOOD) && bytes.len() > fault::GOOD.len());
+    assert!(bytes.ends_with(faults::GOOD) && bytes.len() > faults::GOOD.len());
 }
 
 #[test]
@@ -102,36 +103,36 @@ fn faults_at_the_accept_do_not_wait_for_a_request() {
         ("reset-on-accept", &b""[..], true),
         ("close-on-accept", b"", false),
     ] {
-        let server = serving(fault::find(name), 1);
+        let server = serving(faults::find(name), 1);
         assert_eq!(
             rest(&mut connect(&server)),
             (expected.to_vec(), reset),
             "{name}"
         );
     }
-    let server = serving(fault::find("answer-on-accept"), 1);
-    let mut answer = vec![0; fault::GOOD.len()];
+    let server = serving(faults::find("answer-on-accept"), 1);
+    let mut answer = vec![0; faults::GOOD.len()];
     connect(&server)
         .read_exact(&mut answer)
         .expect("it speaks first");
-    assert_eq!(answer, fault::GOOD);
+    assert_eq!(answer, faults::GOOD);
 }
 
 #[test]
 fn faults_of_the_listening_socket_need_no_connection() {
-    let refusing = serving(fault::find("refuse"), 1);
+    let refusing = serving(faults::find("refuse"), 1);
     let error = TcpStream::connect(refusing.address()).expect_err("it refuses");
     assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
-    let full = serving(fault::find("full-backlog"), 1);
+    let full = serving(faults::find("full-backlog"), 1);
     let error = TcpStream::connect_timeout(&full.address(), Duration::from_millis(200))
         .expect_err("nobody is let in");
     assert_eq!(error.kind(), ErrorKind::TimedOut);
-    let slow = serving(fault::find("slow-accept"), 1);
+    let slow = serving(faults::find("slow-accept"), 1);
     let mut stream = connect(&slow);
     stream
         .write_all(request("/").as_bytes())
         .expect("it reads in the end");
-    let mut answer = vec![0; fault::GOOD.len()];
+    let mut answer = vec![0; faults::GOOD.len()];
     stream
         .read_exact(&mut answer)
         .expect("it answers in the end");
@@ -139,7 +140,7 @@ fn faults_of_the_listening_socket_need_no_connection() {
 
 #[test]
 fn only_every_nth_request_meets_its_fault() {
-    let server = serving(fault::find("no-content-with-length"), 3);
+    let server = serving(faults::find("no-content-with-length"), 3);
     let mut stream = connect(&server);
     stream
         .write_all(request("/").repeat(7).as_bytes())
@@ -164,22 +165,22 @@ fn only_every_nth_request_meets_its_fault() {
 
 #[test]
 fn the_split_moves_on_with_each_turn() {
-    let server = serving(fault::find("split-anywhere"), 1);
+    let server = serving(faults::find("split-anywhere"), 1);
     let mut stream = connect(&server);
     // More turns than bytes: the place wraps around.
-    for _ in 0..fault::GOOD.len() + 3 {
+    for _ in 0..faults::GOOD.len() + 3 {
         stream.write_all(request("/").as_bytes()).expect("it reads");
-        let mut answer = vec![0; fault::GOOD.len()];
+        let mut answer = vec![0; faults::GOOD.len()];
         stream
             .read_exact(&mut answer)
             .expect("the whole answer comes");
-        assert_eq!(answer, fault::GOOD);
+        assert_eq!(answer, faults::GOOD);
     }
 }
 
 #[test]
 fn a_body_is_read_before_the_fault() {
-    let server = serving(fault::find("close-after-answer"), 1);
+    let server = serving(faults::find("close-after-answer"), 1);
     let mut stream = connect(&server);
     stream
         .write_all(b"POST / HTTP/1.1\r\nContent-Length: 100000\r\n\r\n")
@@ -188,17 +189,17 @@ fn a_body_is_read_before_the_fault() {
         .write_all(&[b'x'; 100_000])
         .expect("it reads the body");
     // Had the body been left unread, the close would be a reset.
-    assert_eq!(rest(&mut stream), (fault::GOOD.to_vec(), false));
+    assert_eq!(rest(&mut stream), (faults::GOOD.to_vec(), false));
 }
 
 #[test]
 fn names_are_unique_and_listed() {
-    let names: HashSet<_> = fault::all().map(|fault| fault.name).collect();
-    assert_eq!(names.len(), fault::all().count());
+    let names: HashSet<_> = faults::all().map(|fault| fault.name).collect();
+    assert_eq!(names.len(), faults::all().count());
     assert!(names.len() >= 30);
     let output = command(PROGRAM).arg("--list").output().expect("it runs");
     let text = String::from_utf8(output.stdout).expect("it is text");
-    for fault in fault::all() {
+    for fault in faults::all() {
         assert!(!fault.expected.is_empty(), "{}", fault.name);
         assert!(
             text.lines()

@@ -1,6 +1,6 @@
 //! The scripted delays, as pure functions.
 
-use assay_null_server::script::Script;
+use assay_test_servers::script::Script;
 use proptest::prelude::*;
 use std::time::Duration;
 

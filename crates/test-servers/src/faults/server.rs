@@ -1,10 +1,10 @@
 //! Plays the faults: a thread for each connection, blocking calls, no cleverness.
 
 use super::{At, Fault, GOOD, Step};
-use crate::chunks::ChunkReader;
-use crate::listen::{CannotListen, listen, listen_with};
-use crate::request::{Body, Head, parse_head};
 use assay_http2::frame;
+use assay_null_server::chunks::ChunkReader;
+use assay_null_server::listen::{CannotListen, listen, listen_with};
+use assay_null_server::request::{Body, Head, parse_head};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -40,7 +40,7 @@ pub struct Counts {
 
 /// A running fault-injection server; it stops when dropped.
 #[derive(Debug)]
-pub struct FaultServer {
+pub struct FaultInjectionServer {
     address: SocketAddr,
     shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
@@ -58,7 +58,7 @@ struct Shared {
     open: Mutex<Vec<Weak<TcpStream>>>,
 }
 
-impl FaultServer {
+impl FaultInjectionServer {
     /// Starts on `host`:`port`; port 0 lets the system choose.
     pub fn start(host: &str, port: u16, settings: Settings) -> Result<Self, CannotListen> {
         let shared = Arc::new(Shared {
@@ -155,7 +155,7 @@ fn local_address(listener: &TcpListener) -> Result<SocketAddr, CannotListen> {
     listener.local_addr().map_err(CannotListen::from)
 }
 
-impl Drop for FaultServer {
+impl Drop for FaultInjectionServer {
     fn drop(&mut self) {
         self.shared.stop.store(true, SeqCst);
         if let Some(accepting) = self.accepting.take() {

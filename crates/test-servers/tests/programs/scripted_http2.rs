@@ -1,8 +1,8 @@
-//! `truth-server` over HTTP/2.
+//! `scripted-server` over HTTP/2.
 
 use crate::http2::{Talk, WIDE, ask, request};
+use crate::scripted::{PROGRAM, counts};
 use crate::server::{Server, rest};
-use crate::truth::{PROGRAM, counts};
 use assay_http2::client::Windows;
 use assay_http2::frame::{self, HEAD_BYTES, Head, flag, kind, setting};
 use std::io::{Read, Write};
@@ -34,7 +34,7 @@ fn each_stream_is_answered_at_its_own_time() {
     assert_eq!(counts["connections"], 1);
     assert_eq!(counts["requests_read"], 4);
     assert_eq!(counts["answers_written"], 4);
-    assert_eq!(counts["held"], 0);
+    assert_eq!(counts["delayed"], 0);
     assert_eq!(counts["hold"]["p50_ns"], 20_000_000);
     assert_eq!(counts["hold"]["max_ns"], 60_000_000);
 }
@@ -53,7 +53,7 @@ fn a_stream_that_is_given_up_is_abandoned_alone() {
     talk.open(3, &request("GET", b"")).expect("there is room");
     talk.until(2);
     assert_eq!(talk.ended, [0, 3]);
-    let names = ["requests_read", "answers_written", "held", "abandoned"];
+    let names = ["requests_read", "answers_written", "delayed", "abandoned"];
     assert_eq!(of(server, names), [4, 2, 1, 1]);
 }
 
@@ -68,7 +68,7 @@ fn who_breaks_the_protocol_is_owed_nothing_more() {
     // The connection stays open on this side.
     let said = rest(stream.try_clone().expect("it can be cloned"));
     assert!(said.contains("a frame of type 6 on stream 1"), "{said:?}");
-    let names = ["requests_read", "held", "abandoned"];
+    let names = ["requests_read", "delayed", "abandoned"];
     assert_eq!(of(server, names), [1, 0, 1]);
 }
 
@@ -93,7 +93,7 @@ fn an_answer_counts_as_written_once_its_last_byte_is() {
             seen += head.length;
         }
     }
-    let names = ["requests_read", "answers_written", "held", "abandoned"];
+    let names = ["requests_read", "answers_written", "delayed", "abandoned"];
     assert_eq!(of(server, names), [1, 0, 0, 0]);
 }
 

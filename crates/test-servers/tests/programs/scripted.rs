@@ -1,11 +1,11 @@
-//! `truth-server`.
+//! `scripted-server`.
 
 use crate::server::{Server, rest};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_truth-server");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_scripted-server");
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const LAST_REQUEST: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
 
@@ -30,7 +30,7 @@ fn it_counts_what_it_did() {
     assert_eq!(counts["connections"], 2);
     assert_eq!(counts["requests_read"], 7);
     assert_eq!(counts["answers_written"], 5);
-    assert_eq!(counts["held"], 2);
+    assert_eq!(counts["delayed"], 2);
     assert_eq!(counts["hold"]["count"], 5);
 }
 
@@ -67,7 +67,7 @@ fn a_connection_that_ends_while_it_waits_is_counted() {
     assert_eq!(server.exchange(REQUEST), "");
     let counts = counts(server);
     assert_eq!(
-        (&counts["held"], &counts["abandoned"]),
+        (&counts["delayed"], &counts["abandoned"]),
         (&Value::from(0), &Value::from(1))
     );
 }

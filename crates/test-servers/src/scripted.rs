@@ -9,11 +9,11 @@
 mod recorder;
 
 use crate::alarm::Alarm;
-use crate::answer::{Answer, Form, PreparedAnswers};
-use crate::client::Client;
-use crate::connection::{Decision, READ_BUFFER_BYTES, Shared};
-use crate::http2;
 use crate::script::Script;
+use assay_null_server::answer::{Answer, Form, PreparedAnswers};
+use assay_null_server::client::Client;
+use assay_null_server::connection::{Decision, READ_BUFFER_BYTES, Shared};
+use assay_null_server::http2;
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -35,7 +35,7 @@ const ALARM: Token = Token(usize::MAX - 2);
 
 /// A running scripted server; it stops when dropped.
 #[derive(Debug)]
-pub struct TruthServer {
+pub struct ScriptedServer {
     address: SocketAddr,
     recorder: Arc<Mutex<Recorder>>,
     stop: Arc<AtomicBool>,
@@ -43,7 +43,7 @@ pub struct TruthServer {
     thread: Option<JoinHandle<()>>,
 }
 
-impl TruthServer {
+impl ScriptedServer {
     /// Starts answering on `listener` by `script`.
     pub fn start(
         listener: std::net::TcpListener,
@@ -100,7 +100,7 @@ impl TruthServer {
     }
 }
 
-impl Drop for TruthServer {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         // A waker can only fail where its loop is gone.

@@ -1,9 +1,9 @@
-//! `truth-server`: answers after scripted delays and counts exactly what it did.
+//! `scripted-server`: answers after scripted delays and counts exactly what it did.
 
 use assay_null_server::answer::Answer;
 use assay_null_server::listen::listen;
-use assay_null_server::script::Script;
-use assay_null_server::truth::TruthServer;
+use assay_test_servers::script::Script;
+use assay_test_servers::scripted::ScriptedServer;
 use clap::Parser;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -21,15 +21,15 @@ Delays:
   hang:100           100 answers at once, then none
 
 Examples:
-  truth-server --delay 5ms
-  truth-server --port 0 --counts-port 0 --delay '5ms*9,50ms*1'";
+  scripted-server --delay 5ms
+  scripted-server --port 0 --counts-port 0 --delay '5ms*9,50ms*1'";
 
 /// Answers after scripted delays, to the microsecond, and counts exactly what it did.
 ///
 /// Clients that begin with HTTP/2's preface are answered by that, each stream at its own time; HTTP/1.1 keeps the order of
 /// its requests. The counts are printed as JSON when it ends (SIGTERM, Ctrl-C), and served on a port of their own if asked.
 #[derive(Parser)]
-#[command(name = "truth-server", version, after_help = EXAMPLES)]
+#[command(name = "scripted-server", version, after_help = EXAMPLES)]
 struct Arguments {
     /// Address to listen on.
     #[arg(long, env = "HOST", default_value = "127.0.0.1")]
@@ -64,7 +64,8 @@ fn run(arguments: Arguments) -> Result<(), String> {
     };
     // A limit that cannot be raised shows as refused connections, which the generator reports.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
-    let server = Arc::new(TruthServer::start(listener, arguments.delay, &answer).map_err(failed)?);
+    let server =
+        Arc::new(ScriptedServer::start(listener, arguments.delay, &answer).map_err(failed)?);
     println!("listening on http://{}/", server.address());
     if let Some(listener) = counts_listener {
         println!(
@@ -79,12 +80,12 @@ fn run(arguments: Arguments) -> Result<(), String> {
     Ok(())
 }
 
-fn counts_of(server: &TruthServer) -> String {
+fn counts_of(server: &ScriptedServer) -> String {
     serde_json::to_string(&server.counts()).expect("counts are plain numbers")
 }
 
 /// One answer a connection; a peer that is slow or gone only loses its own.
-fn serve_counts(listener: &TcpListener, server: &TruthServer) {
+fn serve_counts(listener: &TcpListener, server: &ScriptedServer) {
     for mut stream in listener.incoming().flatten() {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
         let mut request = [0; 4096];
@@ -102,7 +103,7 @@ fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("truth-server: {message}");
+            eprintln!("scripted-server: {message}");
             ExitCode::from(2)
         }
     }
