@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Page, expect, sync_playwright
 from sample_run import stored
 
-from assay.model.series import Series, SeriesPart
+from assay.model.run import Series, SeriesPart
 from assay.store import write_series
 
 pytestmark = pytest.mark.beside

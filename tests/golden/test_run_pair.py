@@ -9,9 +9,9 @@ from test_run_output import Golden, hostile_run, rendered
 from test_run_page import ONE_MEGABYTE, tags_of
 
 from assay.core.errors import InputError
-from assay.model.claim import Claim
 from assay.model.design import PublishedFigures
 from assay.model.estimate import Ranked
+from assay.model.finding import Claim
 from assay.model.run import Run
 from assay.report import beside, html
 from assay.report.model import profiles

@@ -15,7 +15,7 @@ from test_run_model import as_html, as_markdown, as_terminal
 from test_run_output import rendered
 from test_run_page import named
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import StudyDesign
 from assay.model.estimate import Known, Limit
 from assay.model.finding import Effect

@@ -16,10 +16,9 @@ from sample_load import histogram as histogram
 from sample_load import measurement as measurement
 from sample_load import whole as whole
 
-from assay.model.claim import Claim, Comparison
 from assay.model.design import Choices, PublishedFigures, StudyDesign
 from assay.model.estimate import Estimate
-from assay.model.finding import Finding, Severity, Subject
+from assay.model.finding import Claim, Comparison, Finding, Severity, Subject
 from assay.model.run import FORMAT, Environment, Header, Judgement, Run, TrialDone
 from assay.model.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
 from assay.plan.resolved import ResolvedRun

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay.dropin.bombardier import flags, golang, progress, units
+from assay.dropin.bombardier import flags, golang, plain, progress
 from assay.dropin.bombardier.figures import BombardierFigures
 from assay.dropin.bombardier.kingpin import KingpinMisuse
 from assay.dropin.bombardier.plan import plan
@@ -126,11 +126,11 @@ def test_what_is_no_number_is_refused(text: str) -> None:
     ],
 )
 def test_times_take_the_next_unit_at_85_percent(value_us: float, text: str) -> None:
-    assert units.time_us(value_us) == text
+    assert plain.time_us(value_us) == text
 
 
 def test_bytes_have_units() -> None:
-    assert [units.binary(value) for value in (0, 870, 871, 18_203_279)] == [
+    assert [plain.binary(value) for value in (0, 870, 871, 18_203_279)] == [
         "0.00",
         "870.00",
         "0.85KB",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate, Known, Limit
 
 

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from made_runs import measurement
 from msgspec.structs import replace
 
-from assay.cluster.live import arm_together
-from assay.cluster.merge import NotOneLoad
-from assay.cluster.merge_slices import merged_turns, slices_of_all
+from assay.cluster.merge import NotOneLoad, arm_together, merged_turns, slices_of_all
 from assay.model.interleaving import ArmMeasurement, ArmSnapshot, Ended, InterleavedMeasurement, Slice
 from assay.model.measurement import Snapshot
 

@@ -15,7 +15,7 @@ from assay.cli.parser import Parser
 from assay.model.block import LONGEST_NS
 from assay.model.design import Candidate, ComparisonDesign
 from assay.model.run import Run
-from assay.plan.next.room import has_room_for_pilot, pilot_ns, room_of
+from assay.plan.next.comparison import has_room_for_pilot, pilot_ns, room_of
 from assay.plan.words.drafts import interleave_of, within
 from assay.report.live_words import ComparisonWords, RunProgress
 from assay.report.model import comparison

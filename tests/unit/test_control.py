@@ -20,7 +20,7 @@ from assay.model.design import Choices, RuleSetting
 from assay.model.run import Run
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
-from assay.plan.study.control import spread
+from assay.plan.study.additions import spread
 from assay.report import markdown, terminal
 from assay.servers.cores import CoreSplit
 from assay.verdict import judge

@@ -20,8 +20,8 @@ from assay.model.trial import Carried, Distance, Link
 from assay.plan.next.block import takes_turns
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
+from assay.plan.study.conditions import interleave_of
 from assay.plan.study.init import write_example
-from assay.plan.study.interleaving import interleave_of
 from assay.plan.study.schema import DistanceSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
 from assay.report.model.results import results

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.error_line import last_words, message
-from assay.core.errors import ServerFailed
+from assay.core.errors import ServerFailed, last_words, message
 
 PYTHON = """starting
 Traceback (most recent call last):

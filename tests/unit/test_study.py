@@ -12,8 +12,8 @@ import pytest
 from assay.core import vault
 from assay.core.errors import InputError
 from assay.core.settings import Settings
-from assay.model.claim import Claim
 from assay.model.design import Choices, Design, RuleSetting, StudyDesign
+from assay.model.finding import Claim
 from assay.model.plan import Closed, Open, StopAfter, StopAtCount
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import json_schema, list_studies, load_study, resolve

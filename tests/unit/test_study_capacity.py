@@ -15,9 +15,9 @@ from test_control import study
 from test_rates import settle
 
 from assay.core.errors import InputError, ServerFailed
-from assay.model.claim import Claim, Comparison
 from assay.model.design import StudyDesign
 from assay.model.estimate import ClaimVerdict
+from assay.model.finding import Claim, Comparison
 from assay.model.plan import Open
 from assay.model.run import Run
 from assay.model.trial import Failure, Search, Trial

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import EnvironmentLacks
-from assay.servers.packages import install
+from assay.servers.requires import install
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
 

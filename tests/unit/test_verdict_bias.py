@@ -8,7 +8,7 @@ import pytest
 from made_runs import case, steady_run
 from msgspec.structs import replace
 
-from assay.model.claim import Claim, Comparison
+from assay.model.finding import Claim, Comparison
 from assay.model.run import Judgement, Run
 from assay.verdict import judge
 

@@ -9,8 +9,7 @@ from judged import QUIET
 from made_runs import plan, steady_run, with_trials
 from msgspec.structs import replace
 
-from assay.model.claim import Metric
-from assay.model.finding import Finding, Subject
+from assay.model.finding import Finding, Metric, Subject
 from assay.verdict import RULES, judge, see_run
 from assay.verdict.effects import bounded
 from assay.verdict.pairs import pair_of

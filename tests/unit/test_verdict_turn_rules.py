@@ -11,9 +11,8 @@ from made_runs import WOBBLE, case, interleaved, run
 from msgspec.structs import replace
 
 from assay.model.block import UNLIKE_NS, Block, Interleaving, TurnSeen
-from assay.model.claim import Metric
 from assay.model.estimate import Known
-from assay.model.finding import Finding
+from assay.model.finding import Finding, Metric
 from assay.model.interleaving import Slice
 from assay.model.run import Run
 from assay.model.trial import Trial

@@ -59,7 +59,6 @@ NO_NAMES = frozenset(
 """What is no name of a module, a type, a function, a flag or a key: it says nothing of what it holds."""
 FOREIGN = (
     "CHANGELOG.md",
-    "docs/studies/",
     "servers/",
     "tests/audit/",
     "tests/golden/expected/audit",

@@ -70,7 +70,7 @@ def _nodes(args: argparse.Namespace) -> int:
 
     seen = survey.of(args.ray)
     if args.json:
-        from assay.core.format import as_json
+        from assay.core.units import as_json
 
         console.write(as_json(seen))
     else:
@@ -127,7 +127,7 @@ def _schema_flags(parser: Parser) -> None:
 
 def _schema(args: argparse.Namespace) -> int:
     """The JSON Schema of a file format."""
-    from assay.core.format import as_json
+    from assay.core.units import as_json
 
     match args.format:
         case "run":

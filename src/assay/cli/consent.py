@@ -20,11 +20,12 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core import console, state
+from assay.core import console
+from assay.core import settings as state
 from assay.core.credentials import hidden_by_name
 from assay.core.errors import InputError, reason_of
-from assay.core.format import safe
 from assay.core.settings import Settings
+from assay.core.units import safe
 from assay.model.design import AnyDesign, CandidatesDesign, Commands, StudyDesign
 from assay.model.run import Header
 from assay.plan.resolved import ResolvedRun

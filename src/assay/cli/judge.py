@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(before: Run, now: Run, judgement: Judgement, args: argparse.Namespace) -> None:
-    from assay.core.format import as_json
+    from assay.core.units import as_json
 
     if args.json:
         console.write(as_json(judgement))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.plan.resolved import ResolvedRun
     from assay.report.run_live import RunView
     from assay.runner import Resumed
-    from assay.runner.where import Where
+    from assay.runner.bench import Where
 
 Show = Callable[["Run", Path], None]
 """Shows a judged run whose record lies in that folder."""

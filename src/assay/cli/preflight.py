@@ -73,7 +73,7 @@ def _is_quiet(seen: BackgroundLoad) -> bool:
 
 
 def _load_words(seen: BackgroundLoad) -> str:
-    from assay.core import format as fmt
+    from assay.core import units as fmt
 
     cores = fmt.counted(os.cpu_count() or 1, "core")
     named = f" ({fmt.safe(', '.join(seen.programs), 80)})" if seen.programs else ""

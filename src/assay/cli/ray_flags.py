@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.cli.parser import Parser
     from assay.core.settings import Settings
     from assay.plan.resolved import ResolvedRun
-    from assay.runner.where import Where
+    from assay.runner.bench import Where
 
 
 def add_to(parser: Parser) -> None:

@@ -72,7 +72,7 @@ def show_json(run: Run) -> None:
     """Print the run as one JSON document: its answer in words, then the whole record."""
     import msgspec
 
-    from assay.core.format import as_json
+    from assay.core.units import as_json
     from assay.report.model.report import report_of
 
     told = report_of(run).answer

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.cli.run_series import SeriesView
     from assay.core.settings import Settings
     from assay.model.design import Choices
-    from assay.model.series import Series
+    from assay.model.run import Series
 
 
 def configure(parser: Parser) -> None:

@@ -15,8 +15,7 @@ from assay.core.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayErr
 if TYPE_CHECKING:
     from assay.core.settings import Settings
     from assay.model.design import Choices
-    from assay.model.run import Run
-    from assay.model.series import Series, SeriesPart
+    from assay.model.run import Run, Series, SeriesPart
     from assay.model.trial import Trial
     from assay.plan.resolved import ResolvedRun
     from assay.report.series import Expected
@@ -61,7 +60,7 @@ def start(
     Of several studies one that was never published has its fair profile alone.
     """
     from assay import store
-    from assay.model.series import Series
+    from assay.model.run import Series
 
     now_ns = time.time_ns()
     series = Series(
@@ -76,7 +75,7 @@ def start(
 def parts_of(names: Sequence[str], profiles: Sequence[str], settings: Settings) -> Iterator[SeriesPart]:
     """Each study under the first of the profiles, then each under the next: what is worth most comes first
     where a series is cut off. Of several studies under those that it has."""
-    from assay.model.series import SeriesPart
+    from assay.model.run import SeriesPart
     from assay.plan.study import load_study
 
     there: dict[str, Collection[str]] = dict.fromkeys(names, profiles)

@@ -102,7 +102,7 @@ def _builds_of(servers: Iterable[Server]) -> list[ServerSpec]:
 
 def _install(specs: Sequence[ServerSpec], settings: Settings) -> None:
     from assay.servers import check_all, debian_packages
-    from assay.servers.packages import install
+    from assay.servers.requires import install
     from assay.servers.services import requirements_of_all
 
     wanted = [one for spec in specs for one in spec.requires]

@@ -101,7 +101,7 @@ def comparison_of(args: argparse.Namespace) -> ComparisonDesign:
     """Everything settled; InputError where that cannot be a comparison."""
     from assay.core import credentials
     from assay.model.design import Commands, WarmUp
-    from assay.plan.next.room import pilot_ns
+    from assay.plan.next.comparison import pilot_ns
     from assay.plan.next.warming import LEAST_NS
     from assay.plan.words import drafts
     from assay.plan.words.candidates import candidates_of

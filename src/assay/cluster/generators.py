@@ -22,8 +22,7 @@ from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.cluster.clocks import ClockReading, clock_of
 from assay.cluster.course import monotonic_of
 from assay.cluster.generators_slices import GeneratorsTurns
-from assay.cluster.live import together
-from assay.cluster.merge import NotOneLoad, merged
+from assay.cluster.merge import NotOneLoad, merged, together
 from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import AssayError

@@ -18,9 +18,7 @@ import msgspec
 from assay.cluster import calls
 from assay.cluster.calls import Agent, NodeFailed
 from assay.cluster.course import AgreedCourse
-from assay.cluster.live import arm_together
-from assay.cluster.merge import NotOneLoad
-from assay.cluster.merge_slices import merged_turns
+from assay.cluster.merge import NotOneLoad, arm_together, merged_turns
 from assay.core.errors import AssayError
 from assay.engine.driver import turns_without_secrets
 from assay.model.interleaving import (

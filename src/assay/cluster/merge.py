@@ -1,18 +1,15 @@
-"""Several generators' measurements of one load, added up exactly.
-
-Counts are summed, histograms added slot by slot, windows laid over each other by their place in the phase:
-so the percentiles of the whole are those of all its samples, and nothing is averaged that has no average.
-Pure; from the parts alone.
-"""
+"""Several generators' measurements and live views of one load, added up exactly. Pure."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from assay.model.interleaving import ArmMeasurement, ArmSnapshot, InterleavedMeasurement, Slice
 from assay.model.measurement import (
     Connections,
     Histogram,
@@ -21,6 +18,7 @@ from assay.model.measurement import (
     Measurement,
     Outcome,
     RequestAccounting,
+    Snapshot,
     Stray,
     UnderWay,
     Window,
@@ -235,3 +233,114 @@ def _windows(parts: Sequence[Measurement]) -> tuple[Window, ...]:
 
 def _first(texts: Iterable[str]) -> str:
     return next(filter(None, texts), "")
+
+
+def merged_turns(parts: Sequence[InterleavedMeasurement]) -> InterleavedMeasurement:
+    """The measurement of the whole. NotOneLoad where the parts did not take the same turns, or where a
+    part's accounting does not balance."""
+    if not parts:
+        raise NotOneLoad("no generator has measured anything")
+    arms = zip(*(part.arms for part in parts), strict=True)
+    return replace(
+        parts[0],
+        started_late_ns=max(part.started_late_ns for part in parts),
+        length_ns=max(part.length_ns for part in parts),
+        interrupted=any(part.interrupted for part in parts),
+        arms=tuple(_arm(arm) for arm in arms),
+    )
+
+
+def _arm(parts: Sequence[ArmMeasurement]) -> ArmMeasurement:
+    taken = {tuple(map(_where, part.slices)) for part in parts}
+    if len(taken) > 1:
+        raise NotOneLoad("the generators did not take the same turns")
+    slices = slices_of_all([part.slices for part in parts])
+    measurement = merged([part.measurement for part in parts])
+    return ArmMeasurement(
+        measurement=replace(measurement, windows=tuple(one.window for one in slices)),
+        late=sum(part.late for part in parts),
+        ended=next((part.ended for part in parts if part.ended), None),
+        slices=slices,
+    )
+
+
+def _where(one: Slice) -> tuple[object, ...]:
+    """Which slice it is, and where it lies."""
+    return one.turn, one.cycle, one.place, one.phase, one.start_ns, one.length_ns, one.washout_ns
+
+
+def slices_of_all(parts: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:
+    """The slices that all parts have, added up by the number of their turn."""
+    by_turn: dict[int, list[Slice]] = {}
+    for one in (one for part in parts for one in part):
+        by_turn.setdefault(one.turn, []).append(one)
+    return tuple(_added(same) for _, same in sorted(by_turn.items()) if len(same) == len(parts))
+
+
+_SUMS = (
+    "started", "completed", "failed", "bytes_read", "early_completed", "service_time_sum_ns", "carried",
+    "unsettled", "late", "reopened", "client_cpu_ns",
+)  # fmt: skip
+
+
+def _added(same: Sequence[Slice]) -> Slice:
+    """One slice. Its median is the mean of theirs by answers, as that of several workers is."""
+    completed = sum(one.completed for one in same)
+    medians = sum(one.service_time_p50_ns * one.completed for one in same)
+    sums = {name: sum(getattr(one, name) for one in same) for name in _SUMS}
+    return replace(
+        same[0],
+        **sums,
+        service_time_p50_ns=medians // completed if completed else 0,
+        edges_ns=_known_of_all([one.edges_ns for one in same]),
+        client_delayed_ns=_known_of_all([one.client_delayed_ns for one in same]),
+    )
+
+
+def _known_of_all(figures: Sequence[int | None]) -> int | None:
+    """Their sum; None where one of them is not known."""
+    known = [one for one in figures if one is not None]
+    return sum(known) if len(known) == len(figures) else None
+
+
+_LIVE_WINDOWS = 1_200
+
+
+def together(looks: Sequence[Snapshot]) -> Snapshot:
+    """The live view of a load: its totals; of its times the slowest's, since quantiles cannot be added."""
+    lags = [look.send_lag_p99_ns for look in looks if look.send_lag_p99_ns is not None]
+    measuring = all(look.phase == "measured" for look in looks)
+    return Snapshot(
+        phase="measured" if measuring else "warmup",
+        elapsed_ns=min(look.elapsed_ns for look in looks),
+        started=sum(look.started for look in looks),
+        completed=sum(look.completed for look in looks),
+        failed=sum(look.failed for look in looks),
+        bytes_read=sum(look.bytes_read for look in looks),
+        open_connections=sum(look.open_connections for look in looks),
+        service_time_p50_ns=max(look.service_time_p50_ns for look in looks),
+        service_time_p99_ns=max(look.service_time_p99_ns for look in looks),
+        service_time_max_ns=max(look.service_time_max_ns for look in looks),
+        send_lag_p99_ns=max(lags) if lags else None,
+        client_cpu=statistics.fmean(look.client_cpu for look in looks),
+        windows=_common_windows(looks),
+    )
+
+
+def arm_together(looks: Sequence[ArmSnapshot]) -> ArmSnapshot:
+    """The live view of an arm: of its slices those that all have ended."""
+    phases = {look.snapshot.phase for look in looks}
+    return ArmSnapshot(
+        snapshot=together([look.snapshot for look in looks]),
+        ended=next((look.ended for look in looks if look.ended), None),
+        slices=slices_of_all([look.slices for look in looks])[-_LIVE_WINDOWS:] if len(phases) == 1 else (),
+    )
+
+
+def _common_windows(looks: Sequence[Snapshot]) -> tuple[Window, ...]:
+    """The windows that all of them have ended, added up. They begin at the same instants."""
+    by_start: dict[int, list[Window]] = {}
+    for window in (window for look in looks for window in look.windows):
+        by_start.setdefault(window.start_ns, []).append(window)
+    there = (windows for _, windows in sorted(by_start.items()) if len(windows) == len(looks))
+    return tuple(as_one(windows, windows[0].length_ns) for windows in there)[-_LIVE_WINDOWS:]

@@ -23,8 +23,8 @@ from assay.engine.target_policy import first_hops, outsiders
 from assay.model.cluster import About, Role
 from assay.model.plan import LoadPlan
 from assay.plan.resolved import ResolvedRun
+from assay.runner.bench import Where
 from assay.runner.doctor import Fitness, Need
-from assay.runner.where import Where
 from assay.servers.cores import CoreSplit
 
 HEARTBEAT_S = 2.0

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from assay.core.errors import AssayError, EnvironmentLacks, InputError, reason_of
-from assay.core.format import safe
+from assay.core.units import safe
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -1,10 +1,12 @@
 """What can go wrong, as a small hierarchy; exit codes mean something.
 
-Every error carries one line for its reader: what is wrong, where, and what to do. The
-command line prints that line and nothing else; only an unexpected exception writes a log.
-"""
+Every error carries one line for its reader: what is wrong, where, and what to do. The command line prints
+that line and nothing else; only an unexpected exception writes a log. The line of a program that failed is
+found in its output: rarely the last one."""
 
 from __future__ import annotations
+
+import re
 
 EXIT_OK = 0
 EXIT_WITHHELD = 1
@@ -82,8 +84,35 @@ class ServerFailed(AssayError):
     @property
     def reason(self) -> str:
         """What went wrong, with the server's own word for it where its log has one."""
-        from assay.core.error_line import last_words, message
+        from assay.core.errors import last_words, message
 
         serving = self.stage in ("contract", "load")  # its last words are about something else
         said = message(self.log_tail) if serving else last_words(self.log_tail)
         return f"{self.message}; it said: {said}" if said else self.message
+
+
+_LONGEST = 300
+_SPEAKS = re.compile(
+    r"error\b|exception\b|panic|fatal|traceback|denied|refused|unable|failed|cannot|can't|could not|"
+    r"not found|no such|in use|missing|undefined|unknown|invalid|not supported",
+    re.IGNORECASE,
+)
+_SAYS_NOTHING = re.compile(
+    r"\s|at |Emitted 'error' event|\.\.\. |File \"|Traceback \(most|make(\[\d+\])?: |exit status|"
+    r"npm (ERR!|error) (A complete log|code|path)|"
+    r"\[INFO\]|\[ERROR\] (-> )?(\[Help|For more|Re-run|To see|After)|"
+    r"error: could not compile|error: aborting due|note: |help: |\d+ errors? generated",
+)
+"""Frames of a trace (they are indented), quotations of the source, and summaries of what was said above."""
+
+
+def message(output: str) -> str:
+    """The line that tells the reason: of several the last; empty where no line looks like one."""
+    found = [line for line in output.splitlines() if _SPEAKS.search(line) and not _SAYS_NOTHING.match(line)]
+    return found[-1].strip()[:_LONGEST] if found else ""
+
+
+def last_words(output: str) -> str:
+    """The message, or else the last line that is not empty."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return message(output) or (lines[-1][:_LONGEST] if lines else "")

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import assay
-from assay.core import credentials, state
+from assay.core import credentials, settings
 
 
 def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
     """Write the log and return its path; None where no folder can be written."""
     text = "\n".join(_lines(defect, words))
     name = f"defect-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    for find_folder in (state.folder, lambda: Path(tempfile.gettempdir())):
+    for find_folder in (settings.folder, lambda: Path(tempfile.gettempdir())):
         try:
             folder = find_folder()
             folder.mkdir(parents=True, exist_ok=True)

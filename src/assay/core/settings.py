@@ -99,3 +99,9 @@ def _cache(found: Path | None, environ: Mapping[str, str]) -> Path:
 def _folders(given: str | None, here: Path, root: Path, name: str) -> tuple[Path, ...]:
     own = [here / part for part in given.split(os.pathsep)] if given else [here / name]
     return tuple(dict.fromkeys([*own, root / name]))
+
+
+def folder() -> Path:
+    """Where it is by the XDG base directory specification. RuntimeError without a home."""
+    home = os.environ.get("XDG_STATE_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "state") / "assay"

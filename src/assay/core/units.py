@@ -1,12 +1,11 @@
-"""How quantities are written: one place, so that every rule, screen, page and file says them alike.
+"""How quantities are written, and text as it may be shown: every rule, screen, page and file says them alike.
 
-Three significant digits, decimal prefixes, a space before the unit ("184 k/s", "1.23 ms",
-"± 1.2 %"), and a dash for what is not known.
-"""
+Three significant digits, decimal prefixes, a space before the unit."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 from assay.model.estimate import Estimate, Known
@@ -219,3 +218,34 @@ def times(value: float) -> str:
     if abs(value) < 0.1:
         return significant(value, 2)
     return f"{value:.2f}" if abs(value) < 10 else significant(value)
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
+_BUT_LINES = re.compile(rf"(?![\t\n]){_CONTROL.pattern}")
+_LONGEST_TEXT = 300
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Show control and direction-changing characters as escapes; with `lines` all but tabs and line ends.
+
+    Text that came from a server or a file could otherwise move the cursor, recolour the screen, or turn
+    round what stands beside it. Every form of a report passes through here.
+    """
+    hidden = _BUT_LINES if lines else _CONTROL
+    return hidden.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def safe(text: str, longest: int = _LONGEST_TEXT) -> str:
+    """Make text that came from a server or a file fit for a line: visible, and cut in the middle if long."""
+    shown = visible(text)
+    if len(shown) <= longest:
+        return shown
+    head = longest * 2 // 3
+    return f"{shown[:head]} … {shown[-(longest - head - 3) :]}"
+
+
+def as_json(value: object) -> str:
+    """A value as the verbs print it for programs: indented, for people look at it too."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

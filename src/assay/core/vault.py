@@ -14,7 +14,7 @@ from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
-from assay.core import state
+from assay.core import settings
 
 TOKEN = re.compile(r"hidden-[0-9a-f]{8}")
 _SHORTEST = 4
@@ -82,7 +82,7 @@ def _key() -> bytes:
     """The user's own key, made once. Where no file can be kept, what tells this user of this machine apart:
     tokens then stay the same, and a guess at a short secret could be tried."""
     with contextlib.suppress(OSError, RuntimeError):
-        return _kept(state.folder() / "key")
+        return _kept(settings.folder() / "key")
     return f"{os.getuid()} {os.uname().nodename}".encode()[:32]
 
 

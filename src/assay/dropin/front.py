@@ -175,7 +175,7 @@ def why_unwritable(path: Path) -> str:
 def tell(tool: str, findings: Iterable[Finding]) -> None:
     """Say the findings on standard error, one line each, gravest first."""
     from assay.core import console
-    from assay.core.format import safe
+    from assay.core.units import safe
 
     sys.stdout.flush()
     for finding in findings:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from assay.model.block import Interleaving
-from assay.model.claim import Claim
+from assay.model.finding import Claim
 from assay.model.plan import LoadPlan, Value
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")

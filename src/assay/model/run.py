@@ -1,9 +1,11 @@
-"""`Run`: environment + design + trials + judgement; the versioned record of one execution."""
+"""`Run`: the versioned record of one execution; `Series`: several runs that were asked for at once."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from assay.model.block import Block
-from assay.model.design import Design, StudyDesign
+from assay.model.design import Choices, Design, StudyDesign
 from assay.model.estimate import ClaimVerdict, Compared, Ranked
 from assay.model.finding import Finding
 from assay.model.plan import Value
@@ -146,3 +148,33 @@ class Run(Value, frozen=True, kw_only=True):
             damage=self.damage,
             blocks=(*self.blocks, *blocks),
         )
+
+
+SERIES_FORMAT = 2
+"""Version of the stored series."""
+
+State = Literal["to do", "begun", "ended", "failed"]
+
+
+class SeriesPart(Value, frozen=True, kw_only=True):
+    """One run of a series. `run` is its id once it has begun, `problem` why it could not end."""
+
+    study: str
+    profile: str
+    run: str = ""
+    state: State = "to do"
+    problem: str = ""
+
+
+class Series(Value, frozen=True, kw_only=True):
+    """Runs one after the other, in order; what was chosen for all of them (but the profile, a part's own).
+
+    The runs are records of their own. The series only says which belong together and which are
+    still to come, so that a series that was cut off goes on where it was.
+    """
+
+    format: int = SERIES_FORMAT
+    series_id: str
+    created_unix_ns: int
+    choices: Choices = Choices()
+    parts: tuple[SeriesPart, ...]

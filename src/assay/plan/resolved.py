@@ -14,10 +14,9 @@ from assay.plan.next.rates import closed_loop_of
 from assay.plan.next.study import WATCHED
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
-from assay.servers.cores import CoreSplit
+from assay.servers.cores import CoreSplit, likely_bytes
 from assay.servers.external import ExternalAddress
 from assay.servers.manifest import ServerSpec
-from assay.servers.memory import likely_bytes
 from assay.servers.services.manifest import ServiceSpec
 
 _TRIAL_OVERHEAD_S = 0.5

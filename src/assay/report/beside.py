@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.report import markdown
 from assay.report.model.answer import name
 from assay.report.model.beside import beside

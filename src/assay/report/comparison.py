@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.console import Group as Together
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.finding import Finding
 from assay.model.run import Judgement, Run
 from assay.report import markdown

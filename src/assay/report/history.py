@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.report.load import bar
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, plain_table
 from assay.stats.changes import level_changes

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
 from assay.report.model.beside import beside

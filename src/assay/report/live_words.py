@@ -15,11 +15,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import ComparisonDesign
 from assay.model.run import Run
 from assay.model.trial import Trial
-from assay.plan.next.room import room_of
+from assay.plan.next.comparison import room_of
 from assay.plan.next.schedule import Slot
 from assay.plan.next.study import WATCHED, to_come
 from assay.plan.next.warming import warm_up_for

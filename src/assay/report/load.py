@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
 from assay.model.plan import LoadPlan

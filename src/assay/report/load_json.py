@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Measurement
 from assay.model.plan import LoadPlan

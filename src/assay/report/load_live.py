@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.measurement import Snapshot
 from assay.model.plan import LoadPlan, StopAfter
 from assay.report.load import bar

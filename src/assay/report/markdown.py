@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.model.report import report_of
 from assay.report.model.values import Answer, Cell, FindingGroup, Report, Table

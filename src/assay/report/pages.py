@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report import html
 from assay.report.charts import hues

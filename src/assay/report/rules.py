@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import threshold_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, plain_table

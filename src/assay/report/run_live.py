@@ -18,7 +18,7 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.design import AnyDesign, ComparisonDesign, SearchDesign, StudyDesign
 from assay.model.interleaving import ArmSnapshot, InterleavedSnapshot, Slice

@@ -9,9 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.core import format as fmt
-from assay.model.run import Run
-from assay.model.series import Series, SeriesPart
+from assay.core import units as fmt
+from assay.model.run import Run, Series, SeriesPart
 from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, plain_table
 

@@ -13,11 +13,11 @@ and to go on with a run that was cut off:
 
 from __future__ import annotations
 
+from assay.runner.bench import HERE
 from assay.runner.controller import begin, go_on
 from assay.runner.header import Resumed, resume
 from assay.runner.lock import machine_lock
 from assay.runner.observer import CutShort, Interrupted, Observer, Silent
-from assay.runner.where import HERE
 
 __all__ = [
     "HERE",

@@ -1,25 +1,44 @@
-"""What all trials of a run share: the cores, the services, the commands around the servers, and their end."""
+"""What all trials of a run share: where it takes place, cores, services, commands, and their end."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.core.settings import Settings, working_folder
+from assay.engine.generator import Generator, ThisProcess
 from assay.model.design import CandidatesDesign, Commands
 from assay.plan.resolved import ResolvedRun
 from assay.runner.observer import Observer
 from assay.runner.warm_pool import WarmPool
-from assay.runner.where import HERE, Where
 from assay.servers import host, leftovers
 from assay.servers.cores import CoreSplit
 from assay.servers.emulation import Ways
 from assay.servers.hooks import Hooks
 from assay.servers.services import Services
+from assay.servers.site import Site
 from assay.servers.supervised import stop_all
+
+
+@dataclass(frozen=True)
+class Where:
+    """This process and this machine, unless a cluster takes their place.
+
+    `link_bytes_per_s` is what the way between them was measured to carry, `same_machine` whether they share
+    one; both are known of a cluster alone, here the loopback is measured.
+    """
+
+    generator: Generator = field(default_factory=ThisProcess)
+    site: Site = field(default_factory=Site)
+    same_machine: bool = True
+    link_bytes_per_s: float | None = None
+    nodes: tuple[str, ...] = ()
+
+
+HERE = Where()
 
 
 @dataclass(frozen=True, kw_only=True)

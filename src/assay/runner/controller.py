@@ -21,17 +21,15 @@ from assay.model.trial import Trial
 from assay.plan.next import Due, DueBlock, next_due, to_stand
 from assay.plan.next.block import takes_turns
 from assay.plan.resolved import ResolvedCase, ResolvedRun
-from assay.runner.bench import Bench, open_bench
+from assay.runner.bench import HERE, Bench, Where, open_bench
 from assay.runner.block import PlannedArm, run_block
-from assay.runner.early_check import early_look
-from assay.runner.first_check import first_look
+from assay.runner.first_check import early_look, first_look
 from assay.runner.header import Resumed, header_for
 from assay.runner.observer import CutShort, Interrupted, Observer, Silent, how_to_go_on
 from assay.runner.one_trial import failure_of, run_trial
 from assay.runner.prepare import prepare_all
 from assay.runner.side_by_side import settled
 from assay.runner.warmup import preload
-from assay.runner.where import HERE, Where
 from assay.servers.build import Prepared
 from assay.servers.emulation import lacking
 from assay.servers.external import ExternalAddress

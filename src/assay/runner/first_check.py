@@ -1,8 +1,7 @@
-"""A first look at candidates: each is started once and asked, before there is a record. A study needs none.
+"""A first check of servers before there is a record.
 
-A comparison learns whether its candidates answer alike, and how long their answers always are. A search
-learns between which rates it has to look, from what a short closed loop gets.
-"""
+Candidates are started once and asked; servers of a study are asked while others are still built: whoever
+waits minutes for a build should not hear only then that another server answers wrongly."""
 
 from __future__ import annotations
 
@@ -21,8 +20,11 @@ from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.plan.words.case import expecting, resolve
 from assay.runner import same_answers
 from assay.runner.bench import Bench
-from assay.runner.one_trial import start
+from assay.runner.one_trial import start, tested_routes, wrong_answers
 from assay.runner.warm_pool import Running
+from assay.servers import probe
+from assay.servers.build import Prepared
+from assay.servers.manifest import ServerSpec
 from assay.verdict.objective import parse
 from assay.verdict.search_range import range_of
 
@@ -154,3 +156,32 @@ def _closed_per_s(case: ResolvedCase, url: str, bench: Bench) -> float:
         raise
     windows = [one.completed / one.length_ns * 1e9 for one in load.result().windows if one.completed]
     return statistics.quantiles(windows, n=10)[-1] if len(windows) > 1 else sum(windows)
+
+
+def early_look(resolved: ResolvedRun, bench: Bench) -> Callable[[ServerSpec, Prepared], None]:
+    """Starts a server, tests its contract and tells what is wrong; its trials will say so again.
+
+    A server that needs a service is left out, as none runs yet, and so is one on another machine.
+    """
+
+    def check(spec: ServerSpec, ready: Prepared) -> None:
+        if spec.services or bench.where.nodes:
+            return
+        case = next(case for case in resolved.cases if case.server == spec)
+        problem = _problem(case, ready, bench)
+        if problem:
+            bench.observer.server_failed(spec.name, f"{problem} (seen while others are still built)")
+
+    return check
+
+
+def _problem(case: ResolvedCase, ready: Prepared, bench: Bench) -> str:
+    try:
+        running = start(case, ready, bench, f"{case.case.id}-early")
+        try:
+            asked, wrong = probe.test(case.contract, tested_routes(case), running.host, running.port)
+        finally:
+            running.stop()
+    except ServerFailed as failed:
+        return failed.reason
+    return wrong_answers(asked, wrong) if wrong else ""

@@ -21,7 +21,7 @@ from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
 from assay.plan.words.case import cores_for, secrets_lacking
 from assay.plan.words.case import resolve as resolve_candidates
-from assay.runner.where import HERE, Where
+from assay.runner.bench import HERE, Where
 from assay.servers import host, loopback
 from assay.servers.manifest import Requirement
 from assay.store import RunFile

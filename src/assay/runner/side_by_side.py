@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from assay.plan.resolved import ResolvedCase, ResolvedRun
-from assay.runner.where import Where
+from assay.runner.bench import Where
 from assay.servers.build import Prepared
 
 MOST_ARMS = 64

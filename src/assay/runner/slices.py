@@ -30,8 +30,8 @@ from assay.model.measurement import Window
 from assay.model.plan import StopAfter
 from assay.model.trial import WarmUpSeen
 from assay.plan.next.block import DueBlock
+from assay.plan.next.comparison import has_room_for_pilot
 from assay.plan.next.lengths import PILOT_CYCLES, cycles_of, lengths_for, longer_ns, piloted, warming_ns
-from assay.plan.next.room import has_room_for_pilot
 from assay.runner.warmup import NO_WARM_UP, warmed_up
 from assay.servers.sampling import Sampling
 from assay.stats.interleaved import FEWEST_CYCLES

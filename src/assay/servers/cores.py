@@ -1,23 +1,14 @@
-"""The split of the machine's cores between the client (engine and harness) and the servers.
-
-The rule, on the CPUs that this process may use:
-
-    1 CPU     both share it; rule H1 says so on every figure
-    2 CPUs    the server the first, the client the second
-    more      whole physical cores (never their hardware threads apart): the client has half of them,
-              rounded down, the server the rest
-
-Half, because a lean server needs as much of a core for a request as the client that sends it, and a
-client that runs out of CPU measures itself. Services (a database, a cache) run on the server's cores:
-on the client's they would slow the client, and all servers of a study have them alike.
-"""
+"""How the machine is shared out: cores for client and servers, and memory."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from assay.servers.manifest import ServerSpec
 
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 
@@ -90,3 +81,19 @@ def _cpu_list(text: str) -> Iterable[int]:
         first, _, last = part.partition("-")
         if first:
             yield from range(int(first), int(last or first) + 1)
+
+
+_USUAL_BYTES = 256 << 20
+"""What a server takes of whose memory its manifest says nothing."""
+_HEAP = re.compile(r"-Xmx(\d+)([kmg])", re.IGNORECASE)
+_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_BESIDE_A_HEAP = 1.25
+"""What a JVM takes beside its heap: code, stacks, metaspace."""
+
+
+def likely_bytes(server: ServerSpec) -> int:
+    """By the heap that its command or environment says, if one is said."""
+    heap = _HEAP.search(" ".join((*server.command, *server.env.values())))
+    if heap is None:
+        return _USUAL_BYTES
+    return round(int(heap[1]) * _UNITS[heap[2].lower()] * _BESIDE_A_HEAP)

@@ -14,8 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from assay.core import vault
-from assay.core.error_line import last_words
-from assay.core.errors import InputError
+from assay.core.errors import InputError, last_words
 from assay.model.design import Candidate, Commands
 from assay.servers.supervised import Kept, StartOrder, exit_in_words
 

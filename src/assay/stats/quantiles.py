@@ -14,8 +14,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.model.claim import Metric
 from assay.model.estimate import Estimate
+from assay.model.finding import Metric
 from assay.model.measurement import Histogram, Measurement
 from assay.model.trial import Trial
 from assay.stats.estimates import kept_per_s, positive_mean

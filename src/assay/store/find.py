@@ -10,8 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.errors import InputError
-from assay.model.run import Header
-from assay.model.series import FORMAT, Series
+from assay.model.run import SERIES_FORMAT, Header, Series
 from assay.store.read import FILE, load
 from assay.store.write import cannot_write
 
@@ -102,8 +101,8 @@ def find_series(results: Path, word: str) -> Series | None:
         series = msgspec.json.decode(path.read_bytes(), type=Series)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: no series of runs: {error}", "make a new one with `assay run`") from error
-    if series.format > FORMAT:
-        problem = f"{path}: this series is of format {series.format}; this Assay reads up to {FORMAT}"
+    if series.format > SERIES_FORMAT:
+        problem = f"{path}: this series is of format {series.format}; this Assay reads up to {SERIES_FORMAT}"
         raise InputError(problem, "update Assay")
     return series
 

@@ -25,9 +25,8 @@ from typing import NamedTuple
 import msgspec
 
 from assay.core.units import counted, end, share, times
-from assay.model.claim import Claim, Comparison
 from assay.model.estimate import ClaimVerdict, Estimate, Limit, Verdict
-from assay.model.finding import Finding
+from assay.model.finding import Claim, Comparison, Finding
 from assay.stats import MINIMUM_EFFECT
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.verdict.effects import concerning, words_of

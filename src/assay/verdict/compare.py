@@ -13,9 +13,8 @@ from typing import Literal
 
 from assay import stats, verdict
 from assay.core.units import distance
-from assay.model.claim import Metric
 from assay.model.estimate import Estimate, Known, Limit
-from assay.model.finding import Finding
+from assay.model.finding import Finding, Metric
 from assay.model.plan import Open
 from assay.model.run import Environment, Run
 from assay.model.trial import Trial

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assay.model.claim import Metric
 from assay.model.estimate import Compared, Estimate, Known, Limit
-from assay.model.finding import Finding
+from assay.model.finding import Finding, Metric
 from assay.stats import by_block
 from assay.stats.pairing import (
     ABOVE,

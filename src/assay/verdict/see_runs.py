@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from assay.model.block import Block
-from assay.model.claim import Claim
 from assay.model.design import ComparisonDesign
+from assay.model.finding import Claim
 from assay.model.run import Header, Run
 from assay.model.trial import AS_GIVEN, Trial
 from assay.verdict.facts import CaseSeen, RunSeen

@@ -1,4 +1,4 @@
-"""bombardier's plain text: its lines, their widths and its units."""
+"""bombardier's plain-text report, and its units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,21 @@ from collections.abc import Iterator
 from assay.dropin.bombardier import golang
 from assay.dropin.bombardier.figures import LATENCIES, BombardierFigures
 from assay.dropin.bombardier.flags import BombardierFlags
-from assay.dropin.bombardier.units import binary, time_us
+from assay.dropin.reports import Units
+
+_MICROSECONDS = Units(("us", "ms", "s"), 1000)
+_SECONDS = Units(("s", "m", "h"), 60)
+_BINARY = Units(("", "KB", "MB", "GB", "TB", "PB"), 1024)
+
+
+def time_us(value: float) -> str:
+    """A time given in µs: "42.00us", "0.85ms", "1.50s", "1.00m"."""
+    return _SECONDS.format(value / 1e6) if value >= 1e6 else _MICROSECONDS.format(value)
+
+
+def binary(value: float) -> str:
+    """A number of bytes: "17.36MB"."""
+    return _BINARY.format(value)
 
 
 def intro(flags: BombardierFlags) -> str:

@@ -15,8 +15,8 @@ from assay.model.block import Interleaving, Lengths
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.run import Run
 from assay.model.trial import Case
-from assay.plan.next.due import Due
 from assay.plan.next.lengths import lengths_now
+from assay.plan.next.schedule import Due
 
 _SEEDS = 2**64
 """As many does the engine tell apart; a run's own seed may be any number."""

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from assay.model.design import AnyDesign, ComparisonDesign, LoadDesign, SearchDesign, StudyDesign
 from assay.model.run import Run
-from assay.plan.next import comparison, search, study
+from assay.plan.next import comparison, study
+from assay.plan.next import comparison as search
 from assay.plan.next.block import DueBlock, block_of
-from assay.plan.next.due import Due
+from assay.plan.next.schedule import Due
 
 BLOCK: dict[type[AnyDesign], Callable[[Run], tuple[Due, ...]]] = {
     StudyDesign: study.left_of_block,
@@ -19,7 +20,7 @@ BLOCK: dict[type[AnyDesign], Callable[[Run], tuple[Due, ...]]] = {
 NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
     StudyDesign: study.next_trial,
     ComparisonDesign: comparison.next_trial,
-    SearchDesign: search.next_trial,
+    SearchDesign: search.next_rate,
     LoadDesign: lambda run: None,
 }
 

@@ -10,7 +10,7 @@ from assay.model.design import WarmUp
 from assay.model.plan import LoadPlan
 from assay.model.run import Run
 from assay.model.trial import Case, OfCapacity, Search, Trial
-from assay.plan.next.due import Due, Warming, bounded
+from assay.plan.next.schedule import Due, Warming, bounded
 from assay.stats import rate_per_s
 from assay.verdict.objective import parse
 from assay.verdict.search import answer_in_study

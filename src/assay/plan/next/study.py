@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from assay.core.errors import ServerFailed
 from assay.model.run import Header, Run
 from assay.model.trial import Case, Failure
-from assay.plan.next.due import Due, bounded, given_up
 from assay.plan.next.rates import closed_loop_of, settled
-from assay.plan.next.schedule import Slot, order, remaining
+from assay.plan.next.schedule import Due, Slot, bounded, given_up, order, remaining
 from assay.plan.next.warming import warm_up_for
 from assay.verdict.search import answers_of
 from assay.verdict.size import blocks_of

@@ -13,18 +13,14 @@ from assay.core.credentials import hidden_plan
 from assay.core.errors import InputError
 from assay.core.settings import Settings
 from assay.core.toml import nearest
-from assay.model.claim import Claim, Comparison
 from assay.model.design import Choices, StudyDesign, WarmUp
+from assay.model.finding import Claim, Comparison
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount, Tls
 from assay.model.trial import Case, case_id
 from assay.plan.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
-from assay.plan.study.capacity import CAPACITY, capacity_cases
-from assay.plan.study.control import control_for
-from assay.plan.study.emulation import check_distance
-from assay.plan.study.interleaving import interleave_of
-from assay.plan.study.latency import latency_cases
+from assay.plan.study.additions import CAPACITY, capacity_cases, control_for, latency_cases
+from assay.plan.study.conditions import check_distance, control_note, interleave_of, quick_note
 from assay.plan.study.load import Study, expand
-from assay.plan.study.notes import control_note, quick_note
 from assay.plan.study.schema import (
     LoadSetting,
     Profile,

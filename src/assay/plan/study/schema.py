@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from assay.model.claim import Metric
 from assay.model.design import Publication, PublishedFigures, RuleSetting
+from assay.model.finding import Metric
 from assay.model.plan import Http, Value
 from assay.model.trial import Distance
 from assay.servers.manifest import Fact

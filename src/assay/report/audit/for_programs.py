@@ -14,7 +14,7 @@ from assay.audit import AUDIT_RULES
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit, Believed, commands
 from assay.audit.weighing import Weight
-from assay.core.format import safe
+from assay.core.units import safe
 from assay.report.audit.wording import VERDICTS, quoted
 
 

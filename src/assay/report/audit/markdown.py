@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from assay.audit.judge import Audit, commands
-from assay.core.format import safe
+from assay.core.units import safe
 from assay.report.audit.wording import VERDICTS, elsewhere, plural, summary
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!@])")

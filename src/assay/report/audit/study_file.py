@@ -14,7 +14,7 @@ from assay.audit.document import Reported
 from assay.audit.judge import Audit, compared
 from assay.audit.names import key_of
 from assay.core.errors import InputError
-from assay.core.format import safe
+from assay.core.units import safe
 
 
 def study(found: Audit, name: str) -> str:

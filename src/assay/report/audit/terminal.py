@@ -8,7 +8,7 @@ from rich.text import Text
 
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit, commands
-from assay.core.format import safe
+from assay.core.units import safe
 from assay.report.audit.wording import VERDICTS, elsewhere, quoted, summary
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE
 

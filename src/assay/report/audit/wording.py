@@ -6,7 +6,7 @@ from collections import Counter
 
 from assay.audit.judge import Audit
 from assay.audit.weighing import Verdict
-from assay.core.format import safe
+from assay.core.units import safe
 
 VERDICTS: dict[Verdict, str] = {
     "stands": "stands",

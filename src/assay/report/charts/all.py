@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import SearchDesign
 from assay.model.run import Run
 from assay.report.charts import loads

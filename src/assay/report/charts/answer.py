@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.core.errors import InputError
 from assay.model.design import SearchDesign
 from assay.model.estimate import Estimate, Known

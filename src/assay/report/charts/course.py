@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate
 from assay.model.run import Run

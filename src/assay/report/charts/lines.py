@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.report.charts import svg
 from assay.report.charts.chart import Drawing, colour, shape
 from assay.report.charts.scale import Scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.core.errors import InputError
 from assay.model.estimate import Estimate
 from assay.model.plan import Closed

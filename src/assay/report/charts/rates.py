@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from assay import stats
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate
 from assay.model.trial import Trial
 from assay.report.charts.answer import badge

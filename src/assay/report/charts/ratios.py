@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.data import hues

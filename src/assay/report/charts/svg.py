@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 
 SIZE = 12.0
 """Height of text in pixels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate
 from assay.model.measurement import Histogram
 from assay.model.trial import Trial

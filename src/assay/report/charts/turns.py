@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.interleaving import Slice
 from assay.model.run import Run

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from assay import stats, verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate, Limit
 from assay.model.measurement import Histogram, Measurement
 from assay.model.run import Run

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import LoadDesign, SearchDesign
 from assay.model.run import Run
 from assay.model.trial import Failure

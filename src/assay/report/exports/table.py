@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay import stats
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.measurement import Histogram
 from assay.model.run import Run
 from assay.model.trial import Trial

@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import AnyDesign, ComparisonDesign, SearchDesign
 from assay.model.finding import Finding, Severity
 from assay.model.run import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import ClaimVerdict
 from assay.report.model import profiles
 from assay.report.model.circumstances import title

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from assay.core import cgroup, units
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import LoadDesign, SearchDesign
 from assay.model.run import Run
 from assay.report.model import interleaved

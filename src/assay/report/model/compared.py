@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate, Known
 from assay.model.run import Run
 from assay.report.model.answer import state

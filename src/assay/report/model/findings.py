@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.report.model.values import FindingGroup, FindingSubject
 from assay.verdict import RULES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate
 from assay.report.model.rows import (
     Row,

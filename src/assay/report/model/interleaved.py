@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.design import ComparisonDesign
 from assay.model.run import Run

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Estimate, Known
 from assay.model.finding import Finding
 from assay.model.measurement import Measurement

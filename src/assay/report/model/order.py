@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.run import Run
 from assay.report.model.rows import Row, Section

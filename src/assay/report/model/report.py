@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from assay import stats
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import SearchDesign
 from assay.model.run import Run
 from assay.model.trial import Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.design import PublishedFigures
 from assay.model.estimate import ClaimVerdict, Verdict
 from assay.model.run import Run

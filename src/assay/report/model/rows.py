@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from assay import stats, verdict
-from assay.core import format as fmt
-from assay.model.claim import Metric
+from assay.core import units as fmt
 from assay.model.design import SearchDesign
 from assay.model.estimate import Estimate, Known, Limit, Ranked
-from assay.model.finding import Finding
+from assay.model.finding import Finding, Metric
 from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, ServiceSeen, Trial

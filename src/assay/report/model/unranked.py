@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from assay import verdict
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.model.rows import Row, Section, ordered_findings
 from assay.verdict.words import listed

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.core import format as fmt
+from assay.core import units as fmt
 from assay.model.finding import Severity
 
 if TYPE_CHECKING:

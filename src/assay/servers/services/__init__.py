@@ -20,9 +20,17 @@ from assay.servers.cores import CoreSplit
 from assay.servers.manifest import find_server
 from assay.servers.sampler import TreeClock
 from assay.servers.server import start as start_server
-from assay.servers.services.existing import check_listening, existing_env
-from assay.servers.services.manifest import UPSTREAM, ServiceSpec, names, read_service
-from assay.servers.services.needs import requirements, requirements_of_all, upstreams_of_all
+from assay.servers.services.manifest import (
+    UPSTREAM,
+    ServiceSpec,
+    check_listening,
+    existing_env,
+    names,
+    read_service,
+    requirements,
+    requirements_of_all,
+    upstreams_of_all,
+)
 from assay.servers.services.own import RunningService, start_own
 
 __all__ = ["ServiceSpec", "Services", "names", "requirements", "requirements_of_all", "upstreams_of_all"]
