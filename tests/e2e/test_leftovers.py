@@ -22,13 +22,13 @@ pytestmark = pytest.mark.beside
 HARNESS = """
 import sys
 from pathlib import Path
-from assay.servers.supervised import Kept, Order
+from assay.servers.supervised import Kept, StartOrder
 from assay.servers.leftovers import new_folder
 made = new_folder("redis")
 (made / "data").write_text("x")
 command = sys.argv[2:] or ["sleep", "1000"]
 path = {"PATH": "/usr/bin:/bin"}
-order = Order(command=command, env=path, cwd=made, log=Path(sys.argv[1]), cpus=(), grace_s=1)
+order = StartOrder(command=command, env=path, cwd=made, log=Path(sys.argv[1]), cpus=(), grace_s=1)
 kept = Kept(order)
 print(made.parent, kept.supervisor_pid, kept.tree()[0].pid, flush=True)
 sys.stdin.read()
