@@ -146,7 +146,7 @@ def test_addresses_of_others_need_leave_and_the_drivers_is_the_generators(cluste
 
 def test_a_search_goes_over_the_cluster(cluster: Cluster, url: str, tmp_path: Path) -> None:
     words = ["capacity", url, "--slo", "p99<2s", "--from", "100", "--to", "400", "--ray", cluster.address]
-    more = ["--budget", "1s", "-d", "200ms", "--warm-up", "100ms", "--within", "50%", "--json"]
+    more = ["--budget", "1s", "-d", "200ms", "--warm-up", "100ms", "--resolution", "50%", "--json"]
     done = assay(cluster, *words, *more, ASSAY_RESULTS=str(tmp_path))
     assert done.returncode in (0, 1), done.stderr
     trials = json.loads(done.stdout)["trials"]

@@ -149,7 +149,7 @@ def test_a_record_of_somebody_else_is_asked_for_and_ones_own_is_not(there: str, 
     if there:  # nothing can be remembered: the run goes on, and a later resume asks
         (tmp_path / "state").write_text(there)
     words = ("versus", command(tmp_path), command(tmp_path, "--body-bytes", "5"), "--prepare", "echo >>ran")
-    ended = assay(tmp_path, *words, *QUICK, "--budget", "2s", "--no-control", "--within", "90%")
+    ended = assay(tmp_path, *words, *QUICK, "--budget", "2s", "--no-control", "--margin", "90%")
     path = store.find(tmp_path / "results", "latest")
     assert path.is_file() or path.is_dir(), ended.stderr
     record = path / "run.jsonl" if path.is_dir() else path
