@@ -55,7 +55,7 @@ def somewhere(
     from assay.servers.external import ExternalAddress
 
     met = [case.ready for case in run.cases if isinstance(case.ready, ExternalAddress)]
-    standing = dict.fromkeys((one.host, one.port) for one in met)
+    external = dict.fromkeys((one.host, one.port) for one in met)
     threads = getattr(args, "threads", None)
-    with session.whereabouts(args.ray, args.generators, settings, tuple(standing), threads) as (where, split):
+    with session.whereabouts(args.ray, args.generators, settings, tuple(external), threads) as (where, split):
         yield dataclasses.replace(run, split=split), where

@@ -111,12 +111,12 @@ def whereabouts(
     address: str,
     count: int | None,
     settings: Settings,
-    standing: Sequence[tuple[str, int]] = (),
+    external: Sequence[tuple[str, int]] = (),
     threads: int | None = None,
 ) -> Iterator[tuple[Where, CoreSplit]]:
     """Where a run with servers of its own takes place: a server node and generators, and its cores.
 
-    Each load has `threads` workers in all, where that is given. `standing` are hosts and ports of servers
+    Each load has `threads` workers in all, where that is given. `external` are hosts and ports of servers
     that nobody starts: EnvironmentLacks where a generator does not get to one.
     """
     with contextlib.ExitStack() as opened:
@@ -128,7 +128,7 @@ def whereabouts(
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         opened.enter_context(kept_in_mind(server.agent))
         members = with_links([Member(one.agent, one.about) for one in chosen], server)
-        for host, port in standing:
+        for host, port in external:
             _reached(members, host, port)
         site = FarSite(server.agent)
         site.send(settings)

@@ -39,7 +39,7 @@ class Pilot(Value, frozen=True, kw_only=True):
 
     `apart` is by how much (a share) the ratio of that pair differed most between the two, beyond what its
     errors explain where they do not `agree`; the shorter is used only where all pairs agree. A difference of
-    less than `resolved` (a share) could have been missed in some pair; not known of older records.
+    less than `resolved` (a share) could have been missed in some pair.
     """
 
     shorter_ns: int
@@ -76,8 +76,8 @@ class TurnSeen(Value, frozen=True, kw_only=True):
     trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at;
     trials that never became an arm are the last of an interleaved block, and have no place here.
 
-    `services_cpu_ns` is what each service used meanwhile, by its name, of those that could be looked at; not
-    known of older records. `length_ns` is the time between the two looks, which lie within the slice and so
+    `services_cpu_ns` is what each service used meanwhile, by its name, of those that could be looked at.
+    `length_ns` is the time between the two looks, which lie within the slice and so
     outside the washout.
     """
 

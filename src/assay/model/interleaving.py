@@ -91,11 +91,11 @@ class Slice(Value, frozen=True, kw_only=True):
     answers). `carried` requests were under way at its end; `unsettled` of the arm's still were when the
     washout after it was over. `edges_ns` is how long those had been under way by its end, less how long
     requests had been that were under way at its begin: with it the service times are the time that requests
-    were under way within the slice (not known of older records). `late` answers came between the
+    were under way within the slice. `late` answers came between the
     arm's slice before it and this one, and count for nobody. `reopened` connections were opened again since
     the end of the arm's slice before it.
     `client_cpu_ns` is the engine's own; `client_delayed_ns` is how long its workers were ready to run
-    meanwhile and others had their cores (not known of older records, nor where the system does not tell).
+    meanwhile and others had their cores (not known where the system does not tell).
     """
 
     turn: int

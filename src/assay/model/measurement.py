@@ -79,8 +79,8 @@ class Connections(Value, frozen=True, kw_only=True):
     """Of the whole run, warm-up included: `asked` by the plan, `opened` at least once, `answered` at
     least one request; `reopened` counts reconnects after a close, `peak` the most open at one time.
 
-    `busy_peak` is the most in use at one time of the measured phase, at most (open loops only; not known of
-    older records): the sum of each thread's most, which need not have been at one time."""
+    `busy_peak` is the most in use at one time of the measured phase, at most (open loops only): the
+    sum of each thread's most, which need not have been at one time."""
 
     asked: int
     opened: int
@@ -177,7 +177,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     each as often as it was. `stray` includes what came within 20 ms after the end of the run.
     `waited_starts` counts starts of an open loop that came due while all connections (of HTTP/2 and HTTP/3:
     all streams) of their thread were in use, and were made later; None where nobody looked. `under_way` is
-    None of arms that took turns, where a script gave up, and of older records.
+    None of arms that took turns, and where a script gave up.
     """
 
     started_at_unix_ns: int

@@ -138,11 +138,11 @@ class ServiceSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
     phase, apart from the server's.
 
-    CPU time is of an arm's own slices where servers took turns (older records have that of all of them in
-    each); None where nobody could look in time. `cpu_share` is that over (measured time x server cores).
-    Memory is that at the end of the measured phase, of an interleaved block at its end. `pages_shared_out`:
-    each page that several processes share counts in equal parts for each (Linux, proportional set size); else
-    wholly for each, so that forty database processes with one shared buffer seem to take it forty times.
+    CPU time is of an arm's own slices where servers took turns; None where nobody could look in time.
+    `cpu_share` is that over (measured time x server cores). Memory is that at the end of the measured phase,
+    of an interleaved block at its end. `pages_shared_out`: each page that several processes share counts in
+    equal parts for each (Linux, proportional set size); else wholly for each, so that forty database
+    processes with one shared buffer seem to take it forty times.
     """
 
     name: str
@@ -175,8 +175,8 @@ class HostSeen(Value, frozen=True, kw_only=True):
     """The host's state over a trial.
 
     `steal_share` is of all cores' time, the idle shares are of the client's and of the server's
-    cores, None where their clocks did not move meanwhile, or no clock tells of steal (older records have
-    0 then). `busy_cores` counts all that ran, ours and
+    cores, None where their clocks did not move meanwhile, or no clock tells of steal.
+    `busy_cores` counts all that ran, ours and
     others': 1.5 is one and a half cores busy.
     `throttled_ns` is how long the control group was kept from running. `own_cpu_ns` is what this process
     used: the generator's threads and whatever looks at them.
@@ -195,9 +195,8 @@ class HostSeen(Value, frozen=True, kw_only=True):
 class WarmUpSeen(Value, frozen=True, kw_only=True):
     """How a warm-up ended: with steady throughput, or at its bound (0: there was none), and `reason` says
     what was not steady. `changes_ns` are the changes of level within it, from the first request on. `took_ns`
-    is for how long load was offered until then, what others had in their turns left out (not known of older
-    records). `rising`: the server was still getting faster at its end, without a step at which that ended
-    (not known of older records, where it is False)."""
+    is for how long load was offered until then, what others had in their turns left out.
+    `rising`: the server was still getting faster at its end, without a step at which that ended."""
 
     steady: bool
     bound_ns: int

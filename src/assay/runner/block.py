@@ -257,9 +257,9 @@ def _trial_of(
         assert arm.failed is not None  # nothing was offered, and it is known why
         return msgspec.structs.replace(trial, failure=failure_of(arm.failed))
     seen = offered.measured.arms[place]
-    standing = isinstance(arm.running, ExternalServer)
+    external = isinstance(arm.running, ExternalServer)
     interleaved = Arm(
-        block=due.number, slices=_kept(seen, offered), late=seen.late, ended=seen.ended, external=standing
+        block=due.number, slices=_kept(seen, offered), late=seen.late, ended=seen.ended, external=external
     )
     trial = msgspec.structs.replace(trial, arm=interleaved)
     try:

@@ -25,7 +25,7 @@ NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
 }
 
 
-STANDING: dict[type[AnyDesign], Callable[[Run], frozenset[str]]] = {StudyDesign: study.to_stand}
+WARM: dict[type[AnyDesign], Callable[[Run], frozenset[str]]] = {StudyDesign: study.to_stand}
 """The cases whose servers, of the block before, are wanted for loads that follow from it."""
 
 
@@ -46,5 +46,5 @@ def next_due(run: Run) -> Due | DueBlock | None:
 def to_stand(run: Run) -> frozenset[str]:
     """The cases whose servers are to stay up now, after their block, until the loads that follow from it
     are done; none where trials follow one another, each with a server of its own."""
-    wanted = STANDING.get(type(run.header.design)) if run.header.design.interleave else None
+    wanted = WARM.get(type(run.header.design)) if run.header.design.interleave else None
     return wanted(run) if wanted else frozenset()

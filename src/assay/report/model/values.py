@@ -119,7 +119,7 @@ class Answer:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All of it but the standing, in the order in which a reader asks."""
+        """All of it but the state, in the order in which a reader asks."""
         return (*self.headline, *self.sure, *self.why, *self.surer)
 
 
