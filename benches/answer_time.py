@@ -1,10 +1,10 @@
 """Time to an answer: how soon, and how surely, two builds of our own server are told apart, in three ways.
 
 Two null servers that differ by a known share of the CPU time of a request, set by the work that each burns
-and checked by their own CPU clocks, are compared by `assay versus` in turns, by `assay versus` with trials
-one after the other, and by wrk: runs in turns until a paired t test has said p < 0.05 three times in a row.
-So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy for
-half of the time. A try is right when the leaner build is called faster, within the load that the question
+and checked by their own CPU clocks, are compared by `assay versus` interleaved, by `assay versus` with trials
+one after the other, and by wrk: runs interleaved until a paired t test has said p < 0.05 three times in a
+row. So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy
+for half of the time. A try is right when the leaner build is called faster, within the load that the question
 allows; all of which goes to the two, without an A/A control, as wrk has none.
 """
 
@@ -37,7 +37,7 @@ BASE_COST_NS = 10_000
 TRIES = 10
 MINUTES = 14.0
 _OURS = 0.75
-"""The share of the minutes that turns have, which come first: what is required is required of them."""
+"""The share of the minutes that slices have, which come first: what is required is required of them."""
 LONGEST_S = 600.0
 _QUICK_S = 30
 """A question that allows more load than this is a long one."""
@@ -117,7 +117,7 @@ class Cell:
 
 def run(effort: Effort) -> Outcome:
     """Calibrate; then each way by itself, a try of each question in turn, the quick questions first, until
-    the tries or the minutes that it has are over: three quarters of them for turns."""
+    the tries or the minutes that it has are over: three quarters of them for interleaved blocks."""
     tries = effort.tries or max(1, round(TRIES * effort.share))
     deadline = time.monotonic() + 60 * (effort.minutes or MINUTES)
     made: dict[Cell, list[Try]] = {
@@ -179,7 +179,7 @@ def _tried(cell: Cell, heavy_ns: int, seed: int) -> Try:
 def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
     if not found:
         return
-    ours = cell.way == "assay, in turns"
+    ours = cell.way == "assay, interleaved"
     right, wrong = (_share([one.outcome == told for one in found]) for told in ("lean", "heavy"))
     of = f"of tries (there were {len(found)})"
     if cell.question.apart:
@@ -237,7 +237,7 @@ def _cost_us(cost_ns: int) -> float:
 # --- three ways to ask ----------------------------------------------------------------------
 
 
-def _in_turns(asked: Asked) -> Try:
+def _interleaved(asked: Asked) -> Try:
     return _versus(asked)
 
 
@@ -275,7 +275,7 @@ def _read(results: Path, code: int, wall_s: float) -> Try:
 
 
 def _wrk(asked: Asked) -> Try:
-    """wrk in turns, until three tests in a row have said that they differ; given twice the usual time."""
+    """wrk interleaved, until three tests in a row have said that they differ; given twice the usual time."""
     cores, began = Cores.apart(), time.monotonic()
     need("wrk", "wrk")
     logs: list[float] = []
@@ -313,7 +313,7 @@ def _p_value(logs: Sequence[float]) -> float:
 
 
 WAYS: dict[str, Way] = {
-    "assay, in turns": _in_turns,
+    "assay, interleaved": _interleaved,
     "assay, one after the other": _one_after_the_other,
     "wrk": _wrk,
 }

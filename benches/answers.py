@@ -7,7 +7,7 @@ time, on any core.
 
 Fresh runs take hours. Each that came to its end is kept below `results/answers/alone` or
 `results/answers/beside`, and the next start goes on behind those, judging them again; one that was broken
-off counts nothing. They are made in turns, so that whenever the count is broken off (Ctrl-C, SIGTERM) it
+off counts nothing. They are made interleaved, so that whenever the count is broken off (Ctrl-C, SIGTERM) it
 has both halves. A new count begins by removing `results/answers`.
 """
 
@@ -84,7 +84,7 @@ def run(effort: Effort, command: Sequence[str] = (), kept_in: Path = ROOT / "res
 
 def _of_fresh(name: str, told: Sequence[Verdicts]) -> list[Figure]:
     """How many placed all of their servers; and in how many a server was said not to be at its level."""
-    drifts = [DRIFTS in one.flagged for one in told]
+    drifts = [DRIFTS in one.warning for one in told]
     return [
         _share(f"{name}, all servers placed", [one.placed for one in told], _ANSWERED),
         _share(f"{name}, {DRIFTS} speaks", drifts, 1 - _ANSWERED, at_most=True),
@@ -127,11 +127,11 @@ class Verdicts:
     """What a fresh run came to: whether all servers have a place, and which rules spoke above a note."""
 
     placed: bool
-    flagged: frozenset[str]
+    warning: frozenset[str]
 
 
 def fresh(command: Sequence[str], tries: int, kept_in: Path) -> dict[str, list[Verdicts]]:
-    """So many runs of each half, in turns, behind those that are kept."""
+    """So many runs of each half, interleaved, behind those that are kept."""
     told = {name: list(_counted(kept_in / name))[:tries] for name in HALVES}
     for name, runs in told.items():
         if runs:
@@ -146,7 +146,7 @@ def fresh(command: Sequence[str], tries: int, kept_in: Path) -> dict[str, list[V
                 found = _outcome(_made_run(command, kept_in / name))
             told[name].append(found)
             how = "all servers placed" if found.placed else "not all servers placed"
-            _say(f"run {number} of {tries} {name}: {how}; {' '.join(sorted(found.flagged)) or 'no finding'}")
+            _say(f"run {number} of {tries} {name}: {how}; {' '.join(sorted(found.warning)) or 'no finding'}")
     return told
 
 
@@ -221,8 +221,8 @@ def _outcome(run: Run) -> Verdicts:
     judged = judge(msgspec.structs.replace(run, judgement=None), 0)
     candidates = {case.id for case in run.header.cases if case.role == "candidate"}
     places = [row.rank for row in judged.ranking if row.case in candidates]
-    flagged = frozenset(one.code for one in judged.findings if one.severity != "note")
-    return Verdicts(bool(places) and all(place is not None for place in places), flagged)
+    warning = frozenset(one.code for one in judged.findings if one.severity != "note")
+    return Verdicts(bool(places) and all(place is not None for place in places), warning)
 
 
 def _say(words: str) -> None:

@@ -82,7 +82,7 @@ static void transmit(struct connection *c, const unsigned char *bytes, long leng
 #ifdef TLS
 /* OpenSSL's own way to a socket receives a record's head, then its body, then once more in vain, and sends each record
  * by itself. This one hands on what one receive brought and gathers what one send takes. Both are used up before the
- * next connection's turn, so that all share them. */
+ * next connection's slice, so that all share them. */
 static const unsigned char *incoming;
 static long incoming_bytes, outgoing_bytes;
 static unsigned char outgoing[MOST_STREAMS * sizeof request + 16 * 1024];

@@ -1,5 +1,5 @@
--- Counts answers in turns of two kinds: plain ones, and ones in which each answer costs this client more time.
--- Arguments: the extra cost in ns, the length of a turn in ms, the server's core. One thread.
+-- Counts answers in slices of two kinds: plain ones, and ones in which each answer costs this client more time.
+-- Arguments: the extra cost in ns, the length of a slice in ms, the server's core. One thread.
 local ffi = require("ffi")
 ffi.cdef("typedef struct { long s; long ns; } bench_time; int clock_gettime(int, bench_time *);")
 local clock = ffi.new("bench_time")
@@ -29,7 +29,7 @@ end
 function setup(thread) table.insert(threads, thread) end
 
 function init(args)
-   burn, turn, core = tonumber(args[1]), tonumber(args[2]) * 1e6, args[3]
+   burn, slice, core = tonumber(args[1]), tonumber(args[2]) * 1e6, args[3]
    answers, spent, busy, all = {0, 0}, {0, 0}, {0, 0}, {0, 0}
    kind, began = 1, now()
    busy_before, all_before = ticks()
@@ -49,9 +49,9 @@ end
 
 function response()
    local at = now()
-   if at - began >= turn then change(at) end
+   if at - began >= slice then change(at) end
    answers[kind] = answers[kind] + 1
    if kind == 2 then repeat until now() - at >= burn end
 end
 
-function done() print("turns " .. threads[1]:get("result")) end
+function done() print("slices " .. threads[1]:get("result")) end

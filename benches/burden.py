@@ -1,10 +1,10 @@
-"""Does the utilisation law bound what a held-back server can do? A client that is burdened in turns.
+"""Does the utilisation law bound what a held-back server can do? A client that is burdened in slices.
 
-One server on a core, one client on another, 64 connections. In turns of 250 ms the client is plain and
+One server on a core, one client on another, 64 connections. In slices of 250 ms the client is plain and
 then spends a known extra time on each answer, so that both kinds meet the same machine. The server's core
 is idle then for a known share of the time: its throughput X is a bound from below, and X / U^3 has to hold
-what it does in the plain turns from above. Where the client alone holds a server back (the null server),
-the plain turns are no truth, and nothing is said.
+what it does in the plain slices from above. Where the client alone holds a server back (the null server),
+the plain slices are no truth, and nothing is said.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.servers.server import start
 from assay.verdict.rule import EXPONENT, FULL
 
 CONNECTIONS = 64
-TURN_MS = 250
+SLICE_MS = 250
 SECONDS = 30
 WARM_UP_S = 8
 BURDENS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
@@ -33,8 +33,8 @@ BURDENS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
 @dataclass(frozen=True)
-class Turns:
-    """What the turns of one kind came to: answers a second, and the busy share of the server's core."""
+class Slices:
+    """What the slices of one kind came to: answers a second, and the busy share of the server's core."""
 
     per_s: float
     busy: float
@@ -43,7 +43,7 @@ class Turns:
 def measure(effort: Effort) -> Outcome:
     """Each server at each burden."""
     seconds = max(4, round(SECONDS * effort.share))
-    how = f"{CONNECTIONS} connections, turns of {TURN_MS} ms, {seconds} s each"
+    how = f"{CONNECTIONS} connections, slices of {SLICE_MS} ms, {seconds} s each"
     figures: list[Figure] = []
     missing: list[str] = []
     held: list[bool] = []
@@ -68,7 +68,7 @@ def measure(effort: Effort) -> Outcome:
     return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=tuple(missing))
 
 
-def _figures(name: str, burn_ns: int, plain: Turns, burdened: Turns) -> Iterator[Figure]:
+def _figures(name: str, burn_ns: int, plain: Slices, burdened: Slices) -> Iterator[Figure]:
     where = f"{name}, +{burn_ns / 1000:.3g} µs, core {plain.busy:.0%} then {burdened.busy:.0%} busy"
     ratio = burdened.per_s / plain.per_s
     for what, value in (
@@ -76,21 +76,21 @@ def _figures(name: str, burn_ns: int, plain: Turns, burdened: Turns) -> Iterator
         ("X / U", ratio / burdened.busy),
         ("X / U^3", ratio / burdened.busy**EXPONENT),
     ):
-        yield Figure(f"{where}: {what} of the plain turns'", Spread(value, value, value), "×")
+        yield Figure(f"{where}: {what} of the plain slices'", Spread(value, value, value), "×")
 
 
-def _offer(url: str, cores: Cores, burn_ns: int, seconds: int) -> tuple[Turns, Turns]:
-    """The plain and the burdened turns of one load."""
+def _offer(url: str, cores: Cores, burn_ns: int, seconds: int) -> tuple[Slices, Slices]:
+    """The plain and the burdened slices of one load."""
     script = ROOT / "benches" / "burden.lua"
     words = [need_assay(), "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), url]
-    ended = run([*words, "--", str(burn_ns), str(TURN_MS), str(cores.server)], cores.client)
-    line = next((line for line in ended.stdout.splitlines() if line.startswith("turns ")), "")
+    ended = run([*words, "--", str(burn_ns), str(SLICE_MS), str(cores.server)], cores.client)
+    line = next((line for line in ended.stdout.splitlines() if line.startswith("slices ")), "")
     told = [float(word) for word in line.split()[1:]]
     if len(told) != 8 or not min(told[1], told[3], told[5], told[7]):
         said = (ended.stderr or ended.stdout).strip().splitlines() or ["it said nothing"]
-        raise Unavailable(f"assay wrk told no turns: {said[-1]}")
-    plain = Turns(told[0] / told[1] * 1e9, told[2] / told[3])
-    return plain, Turns(told[4] / told[5] * 1e9, told[6] / told[7])
+        raise Unavailable(f"assay wrk told no slices: {said[-1]}")
+    plain = Slices(told[0] / told[1] * 1e9, told[2] / told[3])
+    return plain, Slices(told[4] / told[5] * 1e9, told[6] / told[7])
 
 
 Serving = Callable[[int], AbstractContextManager[str]]

@@ -40,7 +40,7 @@ class Comparison:
     same_core: bool = False
 
     def run(self, effort: Effort) -> Outcome:
-        """Let every contender run once a round, in an order that turns with the rounds."""
+        """Let every contender run once a round, in an order that changes with the rounds."""
         requests = effort.requests(self.load.requests)
         how = f"{self.load.connections} connections, {requests:,} requests a run, {effort.rounds} rounds"
         samples: dict[str, list[Sample]] = {each.name: [] for each in self.contenders}
@@ -50,8 +50,8 @@ class Comparison:
             with self.serve(cores.server) as server:
                 task = Task(server, self.load, requests, requests / self.likely_per_s)
                 for number in range(effort.rounds):
-                    turn = number % len(self.contenders)
-                    for contender in self.contenders[turn:] + self.contenders[:turn]:
+                    times = number % len(self.contenders)
+                    for contender in self.contenders[times:] + self.contenders[:times]:
                         if contender.name in missing:
                             continue
                         try:

@@ -60,7 +60,7 @@ def _assay(task: Task, core: int) -> Sample:
     if task.server.scheme == "https":
         command += ["--insecure"]
     done = run(command, core)
-    # 1 says that its figures are withheld: a client that is meant to be the bottleneck always is.
+    # 1 says that its figures are invalid: a client that is meant to be the bottleneck always is.
     if done.code not in (0, 1):
         raise Unavailable(f"assay load cannot: {last_line(done)}")
     measurement = json.loads(done.stdout)["measurement"]

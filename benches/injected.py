@@ -95,8 +95,8 @@ class Attempts:
         """Whether the rules but those about noise say nothing above a note in any of so many."""
         spoke: list[str] = []
         for run in range(number):
-            clean = plants.CLEAN_IN_TURNS if run % 2 else plants.CLEAN
-            _tell(f"[{run + 1}/{number}] a clean run{', in turns' if run % 2 else ''}: ")
+            clean = plants.CLEAN_INTERLEAVED if run % 2 else plants.CLEAN
+            _tell(f"[{run + 1}/{number}] a clean run{', interleaved' if run % 2 else ''}: ")
             codes = sorted({one.code for one in _judged(clean).findings if one.severity != "note"})
             _tell(f"{', '.join(codes) or 'nothing found'}\n")
             spoke += codes
@@ -152,7 +152,7 @@ def _bounds(plant: planting.Injected, times: int) -> page.Held:
         looks += [
             (row.known, truth)
             for row in said.ranking
-            if row.known is not None and not row.withheld and (truth := truths.get(row.case)) is not None
+            if row.known is not None and not row.invalid and (truth := truths.get(row.case)) is not None
         ]
         ratios = {(one.a, one.b): one.ratio for one in found.comparisons}
         looks += [

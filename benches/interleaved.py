@@ -1,11 +1,11 @@
-"""Turns against trials one after the other: how much a comparison scatters, and whether it is biased.
+"""Slices against trials one after the other: how much a comparison scatters, and whether it is biased.
 
 Two servers stand, the same engine loads them, and each block gives both the same time: at one go, one after
-the other, or in turns of some length; all layouts meet the machine in the same minutes. A block comes to one
-log ratio. The same program twice says how much a layout scatters where there is nothing to see; unlike
-programs whether the mean moves with the length of a turn, and how far the product is off with the length that
-it begins with for them, without the first fifths of slices, as it takes such ratios, and with them; builds
-whose CPU time a request is known, by their own clocks, whether it is right.
+the other, or interleaved of some length; all layouts meet the machine in the same minutes. A block comes to
+one log ratio. The same program twice says how much a layout scatters where there is nothing to see; unlike
+programs whether the mean moves with the length of a slice, and how far the product is off with the length
+that it begins with for them, without the first fifths of slices, as it takes such ratios, and with them;
+builds whose CPU time a request is known, by their own clocks, whether it is right.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from assay.model.plan import Closed, LoadPlan, Request, StopAfter
 from assay.plan.next.lengths import lengths_for
 from assay.servers import find_server, prepare, read_contract
 from assay.servers.server import start
-from assay.stats.interleaved import ratio_by_cycle
+from assay.stats.interleaved import ratio_by_round
 
 WASHOUT_NS = 5_000_000
 LAYOUTS_MS = (0, 1000, 500, 250, 100, 50)
-"""Length of a turn; 0 is one after the other."""
+"""Length of a slice; 0 is one after the other."""
 _PRODUCT = -1
-"""Turns and washout as the product begins with for a pair."""
+"""Slices and washout as the product begins with for a pair."""
 _AGREES = 1.0
 """By how much (%) the product's ratio of unlike programs may be off that of trials one after the other."""
 BLOCK_S = 2.0
@@ -165,8 +165,10 @@ def _told_of_product(
         off = abs(statistics.fmean(logs) - statistics.fmean(one_go))
         error = math.hypot(*(statistics.stdev(each) / math.sqrt(len(each)) for each in (logs, one_go)))
         spread = Spread(*(100 * math.expm1(max(0.0, log)) for log in (off, off - error, off + error)))
-        turns = f"turns of {lengths.slice_ns / 1e6:.0f} ms behind {lengths.washout_ns / 1e6:.0f} ms to settle"
-        words = f"{pair.name}, in {turns}, as the product begins{part}"
+        slices = (
+            f"slices of {lengths.slice_ns / 1e6:.0f} ms behind {lengths.washout_ns / 1e6:.0f} ms to settle"
+        )
+        words = f"{pair.name}, in {slices}, as the product begins{part}"
         yield Figure(f"{words}: off one after the other by (± standard error)", spread, "%", required)
 
 
@@ -174,7 +176,7 @@ def _figures(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[f
     one_go = statistics.stdev(logs[0])
     for layout in LAYOUTS_MS:
         each = logs[layout]
-        words = f"{pair.name}, {'one after the other' if not layout else f'in turns of {layout} ms'}"
+        words = f"{pair.name}, {'one after the other' if not layout else f'interleaved of {layout} ms'}"
         centre, error = statistics.fmean(each), statistics.stdev(each) / math.sqrt(len(each))
         more = Spread(*(100 * math.expm1(log) for log in (centre, centre - error, centre + error)))
         yield Figure(f"{words}: the first serves more by (± standard error)", more, "%")
@@ -187,13 +189,14 @@ def _figures(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[f
             f"{pair.name}: more CPU a request of the second", Spread.of([100 * math.expm1(true)]), "%"
         )
         off = 100 * abs(statistics.fmean(logs[100]) - true)
-        yield Figure(f"{pair.name}, in turns of 100 ms: off the true ratio by", Spread.of([off]), "%", 0.5)
+        yield Figure(f"{pair.name}, interleaved of 100 ms: off the true ratio by", Spread.of([off]), "%", 0.5)
 
 
 def _block(
     servers: Sequence[RunningServer], layout: int, lengths: Lengths | None = None
 ) -> tuple[ArmMeasurement, ...]:
-    """One block: each server for the same time, in turns of that length or at one go; or as `lengths` say."""
+    """One block: each server for the same time, interleaved of that length or at one go; or as `lengths`
+    say."""
     cores = Cores.apart()
     slice_ns, washout_ns = layout * 1_000_000 or round(BLOCK_S * 1e9), WASHOUT_NS
     if layout == _PRODUCT and lengths:
@@ -226,8 +229,8 @@ def _trimmed_rate(one: Slice) -> float:
 
 
 def _log_ratio(arms: Sequence[ArmMeasurement], rate: Callable[[Slice], float]) -> float:
-    a, b = ({one.cycle: rate(one) for one in arm.slices if one.phase == "measured"} for arm in arms)
-    return statistics.fmean(ratio_by_cycle(a, b))
+    a, b = ({one.round: rate(one) for one in arm.slices if one.phase == "measured"} for arm in arms)
+    return statistics.fmean(ratio_by_round(a, b))
 
 
 def _answers(arm: ArmMeasurement) -> int:
@@ -270,5 +273,5 @@ def _of_study(name: str) -> Serving:
     return serving
 
 
-BENCHMARK = Benchmark("interleaved", "the same comparison in turns and one after the other", run, long=True)
+BENCHMARK = Benchmark("interleaved", "the same comparison interleaved and sequential", run, long=True)
 BENCHMARKS = (BENCHMARK,)

@@ -45,7 +45,7 @@ fair() {
     awk 'shown && /^##/ { $0 = "#" $0 } /^\*\*/ { shown = 1 } shown { print }' "$1"
 }
 
-# 1: a server could not be built, or a figure is withheld. The tables say so; the rest was measured. 130: Ctrl-C, which
+# 1: a server could not be built, or a figure is invalid. The tables say so; the rest was measured. 130: Ctrl-C, which
 # leaves what was measured by then.
 trap : INT
 run() { "$assay" run "$@" --results $results || case $? in 1 | 130) ;; *) return 1 ;; esac; }

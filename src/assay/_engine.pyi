@@ -64,13 +64,13 @@ class Run:
         """Wait for the end and give the `Measurement`."""
 
 class InterleavedRun:
-    """A load of arms that take turns."""
+    """A load of arms that are interleaved."""
 
     def __new__(cls, plan_json: bytes) -> InterleavedRun:
         """Start the worker threads at once."""
 
-    def change(self, change_json: bytes, from_cycle: int) -> int:
-        """Change the turns from a cycle on; the cycle from which that holds."""
+    def change(self, change_json: bytes, from_round: int) -> int:
+        """Change the slices from a round on; the round from which that holds."""
 
     def stop(self, at_ns: int = 0) -> None:
         """End the run, so long after the start or, where that is over, at once."""
@@ -81,14 +81,14 @@ class InterleavedRun:
     def started_at_monotonic_ns(self) -> int:
         """Give the start of the run by the system's monotonic clock."""
 
-    def turns(self, first: int) -> bytes:
-        """Give the turns that are settled, from one on: a list of `Turn`."""
+    def slices(self, first: int) -> bytes:
+        """Give the slices that are settled, from one on: a list of `SliceTimes`."""
 
-    def wait_begin(self, turn: int, timeout_s: float) -> bytes | None:
-        """Wait until the slice of a turn begins; the `Turn`."""
+    def wait_begin(self, number: int, timeout_s: float) -> bytes | None:
+        """Wait until a slice begins; the `SliceTimes`."""
 
-    def wait_end(self, turn: int, timeout_s: float) -> bytes | None:
-        """Wait until the slice of a turn is over; the `Turn`."""
+    def wait_end(self, number: int, timeout_s: float) -> bytes | None:
+        """Wait until a slice is over; the `SliceTimes`."""
 
     def snapshot(self) -> bytes:
         """Give the live view: a `InterleavedSnapshot`."""
@@ -96,23 +96,23 @@ class InterleavedRun:
     def result(self) -> bytes:
         """Wait for the end and give the `InterleavedMeasurement`."""
 
-class AgreedTurns:
-    """The turns of a run that others carry out in parts."""
+class AgreedSlices:
+    """The slices of a run that others carry out in parts."""
 
-    def __new__(cls, plan_json: bytes) -> AgreedTurns:
+    def __new__(cls, plan_json: bytes) -> AgreedSlices:
         """Begin with the plan's."""
 
-    def turn(self, number: int, now_ns: int) -> bytes | None:
-        """Give a `Turn`, where it is settled so long after the start."""
+    def slice(self, number: int, now_ns: int) -> bytes | None:
+        """Give a `SliceTimes`, where it is settled so long after the start."""
 
-    def next_cycle(self, now_ns: int) -> int:
-        """Give the first cycle that is not settled once all are that begin by then."""
+    def next_round(self, now_ns: int) -> int:
+        """Give the first round that is not settled once all are that begin by then."""
 
     def is_over(self) -> bool:
-        """Whether there are no more turns than the settled ones."""
+        """Whether there are no more slices than the settled ones."""
 
-    def change(self, change_json: bytes, from_cycle: int) -> int:
-        """Change the turns from a cycle on; the cycle from which that holds."""
+    def change(self, change_json: bytes, from_round: int) -> int:
+        """Change the slices from a round on; the round from which that holds."""
 
 def version() -> str:
     """Give the engine's version."""

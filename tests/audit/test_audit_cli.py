@@ -14,7 +14,7 @@ import pytest
 from auditing import MACHINE, wrk
 
 from assay.cli.main import main
-from assay.core.errors import EXIT_OK, EXIT_USAGE, EXIT_WITHHELD
+from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_USAGE
 from assay.plan.study.schema import StudyFile
 
 FLAWED = (
@@ -37,7 +37,7 @@ def flawed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_the_terminal_quotes_the_line_and_marks_the_words(
     flawed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["audit", flawed]) == EXIT_WITHHELD
+    assert main(["audit", flawed]) == EXIT_INVALID
     lines = capsys.readouterr().out.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("✗ G8"))
     assert "README.md:13" in lines[at]
@@ -59,7 +59,7 @@ def test_explain_says_what_a_finding_means(flawed: str, capsys: pytest.CaptureFi
 
 
 def test_json_has_everything(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", flawed, "--json"]) == EXIT_WITHHELD
+    assert main(["audit", flawed, "--json"]) == EXIT_INVALID
     (told,) = json.loads(capsys.readouterr().out)["documents"]
     assert told["against"] is True
     assert {"G8", "H1", "R8"} <= {one["code"] for one in told["findings"]}
@@ -69,15 +69,15 @@ def test_json_has_everything(flawed: str, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_markdown_is_a_comment(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", flawed, "--markdown", "-"]) == EXIT_WITHHELD
+    assert main(["audit", flawed, "--markdown", "-"]) == EXIT_INVALID
     told = capsys.readouterr().out
     assert told.startswith("### README.md: 2 results")
-    assert "- **G8 connections missing** (withheld), line 13: `connect 157`" in told
+    assert "- **G8 connections missing** (error), line 13: `connect 157`" in told
     assert "| **contradicted by its own figures** |" in told
 
 
 def test_sarif_meets_its_schema(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", flawed, "--sarif", "-"]) == EXIT_WITHHELD
+    assert main(["audit", flawed, "--sarif", "-"]) == EXIT_INVALID
     told = json.loads(capsys.readouterr().out)
     schema = json.loads(Path(__file__).with_name("sarif-part.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator(schema).validate(told)
@@ -120,7 +120,7 @@ def test_notes_alone_do_not_fail(tmp_path: Path) -> None:
 
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FLAWED.encode())))
-    assert main(["audit", "-"]) == EXIT_WITHHELD
+    assert main(["audit", "-"]) == EXIT_INVALID
     assert "stdin" in capsys.readouterr().out
 
 
@@ -131,7 +131,7 @@ def test_a_folder_is_searched_and_what_is_no_text_is_told(
     (tmp_path / "node_modules" / "README.md").write_text(FLAWED, encoding="utf-8")
     (tmp_path / "a.txt").write_bytes(b"\0\1\2")
     (tmp_path / "b.md").write_text(PLAIN, encoding="utf-8")
-    assert main(["audit", "."]) == EXIT_WITHHELD
+    assert main(["audit", "."]) == EXIT_INVALID
     told = capsys.readouterr()
     assert told.out.count("G8 connections missing") == 1
     assert "1 text without a result" in told.out
@@ -206,7 +206,7 @@ def test_the_page_shows_what_the_example_yields(
     main(["audit", "docs/audit-example/hasty.md"])
     assert capsys.readouterr().out.rstrip() in (root / "docs" / "audit.md").read_text(encoding="utf-8")
     assert main(["audit", "docs/audit-example/sound.md"]) == EXIT_OK
-    assert main(["audit", "docs/audit-example/partly.md"]) == EXIT_WITHHELD
+    assert main(["audit", "docs/audit-example/partly.md"]) == EXIT_INVALID
 
 
 def test_the_page_lists_every_rule_with_its_title() -> None:

@@ -92,7 +92,7 @@ def test_a_gap_within_what_the_flaws_move_cannot_be_told() -> None:
     assert verdict("Bar is faster than Baz.") == "untold"
 
 
-def test_figures_that_are_withheld_carry_nothing() -> None:
+def test_figures_that_are_invalid_carry_nothing() -> None:
     text = (MACHINE + TABLE).replace("req/s |", "req/s | errors (%) |").replace("---|---|", "---|---|---|")
     text = text.replace("± 100 |", "± 100 | 5 |").replace("± 90 |", "± 90 | 0 |")
     assert verdict("Foo is 3x faster than Bar.", text) == "untold"

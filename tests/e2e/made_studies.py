@@ -116,12 +116,13 @@ def add_upstream(folder: Path) -> None:
 
 
 def check_upstream(block: Block) -> None:
-    """What the upstream used is told of the server that asks it, and of no other that took turns with it."""
+    """What the upstream used is told of the server that asks it, and of no other that were interleaved with
+    it."""
     used = {}
     for place, one in enumerate(block.trials):
         assert one.measurement is not None
         (service,) = one.services
-        looked = services_used_ns(block.turns, place, one.measurement.measured_ns)
+        looked = services_used_ns(block.server_slices, place, one.measurement.measured_ns)
         assert looked == {"upstream": service.cpu_ns} and service.name == "upstream"
         assert service.cpu_share is not None and service.cpu_share <= 1
         used[one.case] = looked["upstream"]
@@ -141,8 +142,8 @@ class Teller(trial.Silent):
     def trial_finished(self, trial: Trial) -> None:
         print("finished", trial.number, flush=True)
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
-        print("turns", len(slots), snapshot.arms[0].snapshot.phase, flush=True)
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+        print("slices", len(slots), snapshot.arms[0].snapshot.phase, flush=True)
 
     def block_finished(self, block: Block) -> None:
         print("block", block.number, "cut" if block.cut else "whole", flush=True)

@@ -51,9 +51,9 @@ def until(condition: Callable[[], T], within_s: float = 40) -> T:
     return found
 
 
-def taking_turns(host: Host) -> list[int]:
+def interleaved(host: Host) -> list[int]:
     """Its generators in mid-block, whatever they were asked last there."""
-    asked = ("start_turns", "finish_turns", "look_at_turns", "change")
+    asked = ("start_slices", "finish_slices", "look_at_slices", "change")
     return sorted({pid for word in asked for pid in host.processes(f"GeneratorAgent.{word}")})
 
 

@@ -33,7 +33,7 @@ class KillsSupervisor(Silent):
     def __init__(self) -> None:
         self.killed: list[str] = []
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         if self.killed or snapshot.arms[0].snapshot.phase != "measured":
             return
         guards = psutil.Process().children()
@@ -86,8 +86,8 @@ def test_a_server_ten_thousand_times_slower_ends_no_block(tmp_path: Path) -> Non
     assert right.measurement is not None and crawls.measurement is not None
     assert right.measurement.completed > 100 * crawls.measurement.completed
     assert right.arm is not None and crawls.arm is not None
-    assert right.arm.cycles.keys() == crawls.arm.cycles.keys()
-    assert all(rate > 0 for rate in right.arm.cycles.values())
+    assert right.arm.rounds.keys() == crawls.arm.rounds.keys()
+    assert all(rate > 0 for rate in right.arm.rounds.values())
 
 
 def test_a_warm_up_holds_some_service_times_of_a_slow_server_in_each_slice(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Blocks: real servers that are alive at once and take turns, and what goes wrong in the midst of them."""
+"""Blocks: real servers that are alive at once and are interleaved, and what goes wrong in the midst of
+them."""
 
 from __future__ import annotations
 
@@ -49,14 +50,14 @@ def read_until(process: subprocess.Popen[str], beginning: str) -> str:
 
 
 class Alive(Silent):
-    """How many servers live while turns are taken, and what goes on."""
+    """How many servers live while slices are taken, and what goes on."""
 
     def __init__(self) -> None:
         self.most = 0
         self.finished: list[Block] = []
         self.phases: set[Phase] = set()
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         supervisors = [supervisor for guard in psutil.Process().children() for supervisor in guard.children()]
         self.most = max(self.most, sum(bool(supervisor.children()) for supervisor in supervisors))
 
@@ -68,19 +69,19 @@ class Alive(Silent):
 
 
 def check_arms(block: Block) -> None:
-    """Arms of one block: as many cycles for each, in the balanced order, with CPU time for each slice."""
-    cycles = [set(one.arm.cycles) for one in block.trials if one.arm and one.measurement]
-    assert len({frozenset(each) for each in cycles}) == 1
-    assert len(cycles[0]) % 2 == 0
+    """Arms of one block: as many rounds for each, in the balanced order, with CPU time for each slice."""
+    rounds = [set(one.arm.rounds) for one in block.trials if one.arm and one.measurement]
+    assert len({frozenset(each) for each in rounds}) == 1
+    assert len(rounds[0]) % 2 == 0
     for place, one in enumerate(block.trials):
         assert one.arm and one.measurement and one.server and one.host
-        assert one.measurement.measured_ns == len(cycles[0]) * block.lengths.slice_ns
+        assert one.measurement.measured_ns == len(rounds[0]) * block.lengths.slice_ns
         assert one.server.cpu_ns
-        assert one.server.cpu_ns == used_ns(block.turns, place, one.measurement.measured_ns)
+        assert one.server.cpu_ns == used_ns(block.server_slices, place, one.measurement.measured_ns)
         assert one.contract and one.contract.after == 1
 
 
-def test_the_servers_of_a_block_are_alive_at_once_and_take_turns(tmp_path: Path) -> None:
+def test_the_servers_of_a_block_are_alive_at_once_and_take_slices(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=2, interleaved=True, measure_s=0.6)
     seen = Alive()
     run = made_studies.run(tmp_path, seen)
@@ -99,7 +100,7 @@ def test_the_servers_of_a_block_are_alive_at_once_and_take_turns(tmp_path: Path)
     assert descendants() == []
 
 
-def test_what_a_service_used_is_told_of_the_server_whose_turn_it_was(tmp_path: Path) -> None:
+def test_what_a_service_used_is_told_of_the_server_whose_slice_it_was(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "asks upstream"], blocks=2, interleaved=True, measure_s=0.6)
     made_studies.add_upstream(tmp_path)
     run = made_studies.run(tmp_path)
@@ -122,13 +123,13 @@ def test_a_server_that_dies_ends_its_arm_and_the_others_go_on(tmp_path: Path) ->
     assert died.measurement is None and died.arm is not None and died.arm.slices
     for name in ("right", "slow"):
         assert found[name].measurement is not None and found[name].failure is None
-    assert {turn.arm for turn in block.turns} == {
+    assert {times.arm for times in block.server_slices} == {
         place for place, one in enumerate(block.trials) if one.measurement
     }
     assert descendants() == []
 
 
-def test_a_server_that_hangs_takes_no_turn_but_its_own(tmp_path: Path) -> None:
+def test_a_server_that_hangs_takes_no_slice_but_its_own(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "hangs"], blocks=1, interleaved=True, measure_s=0.4, warm_up_s=0.4)
     (block,) = made_studies.run(tmp_path).blocks
     right, hangs = sorted(block.trials, key=lambda one: one.case, reverse=True)
@@ -139,21 +140,21 @@ def test_a_server_that_hangs_takes_no_turn_but_its_own(tmp_path: Path) -> None:
     assert sum(one.completed for one in hangs.arm.slices if one.phase == "measured") == 0
 
 
-def test_ctrl_c_keeps_whole_cycles_and_the_run_goes_on_after_them(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_whole_rounds_and_the_run_goes_on_after_them(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=2, interleaved=True, measure_s=60)
     with running(tmp_path) as process:
-        while "measured" not in read_until(process, "turns"):
+        while "measured" not in read_until(process, "slices"):
             pass
-        for _ in range(3):  # half a second each: more than four cycles
-            read_until(process, "turns")
+        for _ in range(3):  # half a second each: more than four rounds
+            read_until(process, "slices")
         process.send_signal(signal.SIGINT)
         assert read_until(process, "block") == "block 0 cut\n"
         assert process.wait() == EXIT_INTERRUPTED
     run = store.load(store.find(tmp_path / "results", "latest"))
     (block,) = run.blocks
     assert block.cut
-    assert [len(one.arm.cycles) for one in block.trials if one.arm] == [
-        max(len(one.arm.cycles) for one in block.trials if one.arm)
+    assert [len(one.arm.rounds) for one in block.trials if one.arm] == [
+        max(len(one.arm.rounds) for one in block.trials if one.arm)
     ] * 2
     assert all(one.measurement for one in block.trials)
     assert run.judgement is not None and not run.judgement.complete
@@ -163,7 +164,7 @@ def test_nothing_is_left_of_a_harness_that_was_killed_and_its_run_goes_on(tmp_pa
     made_studies.write(tmp_path, ["right", "slow"], blocks=2, interleaved=True, measure_s=0.3)
     with running(tmp_path) as process:
         read_until(process, "block 0")
-        read_until(process, "turns")
+        read_until(process, "slices")
         below = psutil.Process(process.pid).children(recursive=True)
         assert len(below) >= 6  # a guard, a supervisor and a server for each arm
         process.kill()

@@ -182,16 +182,16 @@ def test_what_is_asked_for_is_what_arrives(url: str, tmp_path: Path) -> None:
     assert ("PUT", "/x", "yes", "from a file") in Handler.seen
 
 
-def test_wrong_answers_are_failures_and_the_figures_withheld(url: str) -> None:
+def test_wrong_answers_are_failures_and_the_figures_invalid(url: str) -> None:
     ended = assay("load", f"{url}/404", "-c", "1", "-n", "50")
     assert ended.returncode == 1
-    assert re.search(r"throughput +withheld", ended.stdout)
+    assert re.search(r"throughput +invalid", ended.stdout)
     assert "unexpected status" in ended.stdout
-    assert "W2 withheld" in ended.stdout
+    assert "W2 error" in ended.stdout
     assert assay("load", f"{url}/404", "-c", "1", "-n", "50", "--expect-status", "404").returncode == 0
 
 
-def test_a_refused_connection_is_said_and_withheld() -> None:
+def test_a_refused_connection_is_said_and_invalid() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         ended = assay("load", f"127.0.0.1:{unused.getsockname()[1]}", "-c", "1", "-n", "1")
@@ -209,10 +209,10 @@ def test_a_load_that_reaches_nothing_ends_at_once_and_says_so(rate: list[str]) -
     assert ended.returncode == 1
     said = " ".join(ended.stdout.split())
     assert "ended at once: nothing was reached" in said
-    assert "throughput withheld" in said
+    assert "throughput invalid" in said
     assert "nothing was reached: no connection was ever opened (connect refused: " in said
     assert "do start the server, or correct the address and the port" in said
-    assert said.count("withheld ") == 3  # throughput, times, and one reason
+    assert said.count("invalid ") == 3  # throughput, times, and one reason
     assert "ulimit" not in said and "too fast" not in said
 
 
@@ -236,9 +236,9 @@ def test_a_server_that_closes_each_connection_is_followed() -> None:
         server.server_close()
         thread.join()
     found = {finding["code"]: finding for finding in told["findings"]}
-    assert found["W5"]["severity"] == "flagged" and "it was followed" in found["W5"]["evidence"]
+    assert found["W5"]["severity"] == "warning" and "it was followed" in found["W5"]["evidence"]
     assert told["throughput_per_s"] > 0
-    assert all(found[code]["severity"] == "flagged" for code in ("G8", "M1") if code in found)
+    assert all(found[code]["severity"] == "warning" for code in ("G8", "M1") if code in found)
     assert "W5" not in {finding["code"] for finding in json.loads(given.stdout)["findings"]}
 
 
@@ -249,7 +249,7 @@ def test_a_server_that_says_nothing_is_not_served_at_0_a_second() -> None:
         where = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         ended = assay("load", where, "--rate", "20", "-d", "500ms")
     assert ended.returncode == 1
-    assert re.search(r"throughput +withheld", ended.stdout)
+    assert re.search(r"throughput +invalid", ended.stdout)
     assert "no answer came within the measured" in ended.stdout
 
 

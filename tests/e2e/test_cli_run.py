@@ -59,7 +59,7 @@ def test_a_study_ends_in_a_screen_a_report_and_a_record(tmp_path: Path) -> None:
         "greeting/right",
         "seed 7",
         "greeting/exits: did not start",
-        "S5 flagged",
+        "S5 warning",
         "report.md",
         "run.jsonl",
     ):

@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -
 
 
 @pytest.mark.beside
-def test_a_candidate_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_path: Path) -> None:
+def test_a_candidate_that_dies_under_load_is_a_row_and_the_answer_is_invalid(tmp_path: Path) -> None:
     words = (command(tmp_path, "--die-after", "8"), command(tmp_path), "--name", "mortal", "--name", "sound")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--no-control")
     assert ended.returncode == 1

@@ -20,7 +20,7 @@ def arms_of(run: Run) -> list[set[str]]:
     return [{trial.case for trial in block.trials} for block in run.blocks]
 
 
-def test_two_commands_take_turns_until_it_is_settled(tmp_path: Path) -> None:
+def test_two_commands_take_slices_until_it_is_settled(tmp_path: Path) -> None:
     words = (command(tmp_path, "--delay-s", "0.004"), command(tmp_path), "--name", "slow", "--name", "fast")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "30s", "--seed", "4")
     assert ended.returncode in (0, 1)  # 1 where other programs on this machine had the generator's core
@@ -98,7 +98,7 @@ def test_servers_that_stand_have_one_long_block_in_parts(tmp_path: Path) -> None
     assert best is not None and best.id == urls[1].removeprefix("http://").rstrip("/")
     assert run.judgement is not None
     (pair,) = run.judgement.comparisons
-    assert pair.ratio is not None and pair.ratio.n >= 8  # batches of cycles, not blocks
+    assert pair.ratio is not None and pair.ratio.n >= 8  # batches of rounds, not blocks
 
 
 def test_one_port_for_two_servers_is_said_and_they_follow_one_another(tmp_path: Path) -> None:

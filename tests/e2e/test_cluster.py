@@ -216,7 +216,7 @@ def test_open_loops_follow_closed_ones_and_are_warmed_by_them(cluster: Cluster, 
 
 
 def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:
-    """The study as it is, but shorter: built on the server node, where its servers take turns."""
+    """The study as it is, but shorter: built on the server node, where its servers are interleaved."""
     servers, checkout = ("quotes/go", "quotes/ruby-sinatra"), Settings.resolve(environ={})
     wanted = [one for name in servers for one in find_server(name, checkout).variant("fair").requires]
     lacking = [one.sentence for one in check_all(wanted) if not one.fulfilled]

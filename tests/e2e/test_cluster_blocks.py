@@ -63,7 +63,7 @@ class Told(Silent):
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         self.snapshot(slots[0], snapshot.arms[0].snapshot)
 
     def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
@@ -98,17 +98,17 @@ def check(block: Block) -> None:
         assert sum(part.completed for part in measured) == one.measurement.completed
         assert {part.washout_ns for part in measured} == {block.lengths.washout_ns}
         assert one.server.cpu_ns
-        assert one.server.cpu_ns == used_ns(block.turns, place, one.measurement.measured_ns)
+        assert one.server.cpu_ns == used_ns(block.server_slices, place, one.measurement.measured_ns)
         assert one.contract and one.contract.after == 1
         assert one.warm_up is not None
-    cycles = [set(one.arm.cycles) for one in whole if one.arm]
-    assert cycles[0] == cycles[1] and len(cycles[0]) % 2 == 0
+    rounds = [set(one.arm.rounds) for one in whole if one.arm]
+    assert rounds[0] == rounds[1] and len(rounds[0]) % 2 == 0
     [died] = [one for one in block.trials if one not in whole]
     assert died.failure is not None and "exit code 3" in died.failure.reason
     assert died.arm is not None and died.arm.slices
 
 
-def test_servers_on_the_node_take_turns_under_all_generators(
+def test_servers_on_the_node_take_slices_under_all_generators(
     ray: FakeRay, before: set[int], tmp_path: Path
 ) -> None:
     made_studies.write(tmp_path, ["right", "slow", "dies"], blocks=2, interleaved=True, measure_s=0.6)
@@ -124,7 +124,7 @@ def test_servers_on_the_node_take_turns_under_all_generators(
     assert begun_since(before) == []
 
 
-def test_the_node_tells_what_its_services_used_in_each_server_s_turns(
+def test_the_node_tells_what_its_services_used_in_each_server_s_slices(
     ray: FakeRay, before: set[int], tmp_path: Path
 ) -> None:
     made_studies.write(tmp_path, ["right", "asks upstream"], blocks=1, interleaved=True, measure_s=0.6)

@@ -16,10 +16,10 @@ from on_cluster import (
     drivers,
     findings_of,
     going,
+    interleaved,
     load,
     small_study,
     studied,
-    taking_turns,
     until,
 )
 from three_hosts import Cluster, Host
@@ -98,11 +98,11 @@ def test_a_generator_killed_in_mid_block_fails_it_within_ten_seconds_and_the_nex
     begun = studied(
         cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=4, interleaved=True)
     )
-    turns = partial(taking_turns, cluster.hosts[1])
-    [victim] = until(turns)
+    slices = partial(interleaved, cluster.hosts[1])
+    [victim] = until(slices)
     os.kill(victim, 9)
     until(lambda: finished(tmp_path, "block") == 1, within_s=10)
-    assert not set(turns()) & {victim}
+    assert not set(slices()) & {victim}
     _, err = begun.communicate(timeout=60)
     run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
     lost, whole = run.blocks
@@ -116,7 +116,7 @@ def test_a_driver_killed_in_mid_block_leaves_nothing(cluster: Cluster, tmp_path:
     begun = studied(
         cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=30, interleaved=True)
     )
-    until(lambda: taking_turns(cluster.hosts[1]))
+    until(lambda: interleaved(cluster.hosts[1]))
     for driver in drivers(cluster, "small"):
         os.kill(driver, 9)
     begun.communicate(timeout=10)
@@ -131,7 +131,7 @@ def test_servers_of_forking_shells_end_with_a_driver_that_is_killed(cluster: Clu
     words = ("versus", server, f"{server} && true", "--ray", cluster.address, "-d", "5s", "--no-control")
     begun = cluster.hosts[0].popen(ASSAY, *words, "--results", str(tmp_path / "results"))
     node = cluster.hosts[2]
-    until(lambda: taking_turns(cluster.hosts[1]) and node.processes("forked.py"))
+    until(lambda: interleaved(cluster.hosts[1]) and node.processes("forked.py"))
     for driver in drivers(cluster, "versus"):
         os.kill(driver, 9)
     begun.communicate(timeout=10)

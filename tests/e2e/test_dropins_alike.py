@@ -21,7 +21,7 @@ MISSING = HELLO.replace(b"200 OK", b"404 Not Found")
 
 
 def said(tool: str, *answers: bytes) -> str:
-    """What is said on standard error of a load whose answers take turns."""
+    """What is said on standard error of a load whose answers are interleaved."""
     number = iter(range(10_000_000))
     environment = {name: value for name, value in os.environ.items() if name != "ASSAY_QUIET"}
     with recording(lambda _: answers[next(number) % len(answers)]) as wire:
@@ -35,7 +35,7 @@ def said(tool: str, *answers: bytes) -> str:
 def test_answers_that_are_all_404_are_found_as_failures(tool: str) -> None:
     lines = [line for line in said(tool, MISSING).splitlines() if " W2: " in line]
     assert len(lines) == 1
-    assert lines[0].startswith(f"assay {tool}: withheld W2: ")
+    assert lines[0].startswith(f"assay {tool}: error W2: ")
     assert "requests failed (100 %): unexpected status" in lines[0] and "404" in lines[0]
 
 

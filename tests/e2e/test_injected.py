@@ -29,7 +29,7 @@ def test_the_flaw_is_found(plant: Injected, tmp_path: Path) -> None:
     assert CAUGHT[plant.name] != "missed", found
 
 
-@pytest.mark.parametrize("interleaved", [False, True], ids=["one after the other", "in turns"])
+@pytest.mark.parametrize("interleaved", [False, True], ids=["one after the other", "interleaved"])
 def test_nothing_but_noise_is_found_in_a_clean_run(interleaved: bool, tmp_path: Path) -> None:
     judgement = planting.run(replace(SHORT_CLEAN, interleaved=interleaved), tmp_path)
     grave = {one.code: one.evidence for one in judgement.findings if one.severity != "note"}

@@ -81,7 +81,7 @@ def test_candidates_are_started_asked_and_compared_over_http3(tmp_path: Path) ->
         assert trial.contract is not None and trial.contract.before == trial.contract.after == 1
 
 
-def test_they_take_turns_over_http3(tmp_path: Path) -> None:
+def test_they_take_slices_over_http3(tmp_path: Path) -> None:
     words = ("--slice", "50ms", "-d", "200ms", "--warm-up", "0", "-c", "2", "-t", "1", "--budget", "10s")
     ended = assay(tmp_path, "versus", COMMAND, f"{COMMAND} --cost-ns 1", *words, *AT, "--no-control")
     assert ended.returncode in (0, 1), ended.stderr

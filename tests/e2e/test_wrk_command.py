@@ -52,7 +52,7 @@ def test_a_published_command_line_learns_what_is_wrong_with_it() -> None:
     assert "  1000 threads and 1000 connections\n" in told.stdout
     assert wire.requests[0].endswith(b"\r\nAccept-Encoding: gzip\r\n\r\n")
     lines = told.stderr.splitlines()
-    assert all(re.match(r"assay wrk: (withheld|flagged|note) [A-Z]\d+: .+; .+", line) for line in lines)
+    assert all(re.match(r"assay wrk: (error|warning|note) [A-Z]\d+: .+; .+", line) for line in lines)
     assert any("1,000 client threads" in line for line in lines)
     assert silent.stderr == ""
 

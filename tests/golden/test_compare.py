@@ -110,16 +110,14 @@ def test_in_doubt_it_says_how_many_trials_would_tell(compare: Callable[..., int]
     assert go["more_trials"] > 10
 
 
-def test_withheld_figures_are_not_held_to_a_limit(compare: Callable[..., int], capsys: Captured) -> None:
+def test_invalid_figures_are_not_held_to_a_limit(compare: Callable[..., int], capsys: Captured) -> None:
     new = scaled(0.5)
     assert new.judgement is not None
-    finding = sample_run.finding(
-        "W1", "withheld", None, on_throughput="void", subject=Subject(case="quotes/go")
-    )
+    finding = sample_run.finding("W1", "error", None, on_throughput="void", subject=Subject(case="quotes/go"))
     new = replace(new, judgement=replace(new.judgement, findings=(finding,)))
     assert compare(new, "--fail-if-slower", "5%") == 1
     told = capsys.readouterr().out
-    assert "quotes/go: throughput is withheld" in told
+    assert "quotes/go: throughput is invalid" in told
     assert "27.5 k/s" not in told
 
 
@@ -128,7 +126,7 @@ def test_runs_of_which_nothing_stands_are_said_to_have_nothing_to_compare(
 ) -> None:
     new = scaled(1.0)
     assert new.judgement is not None
-    taken = sample_run.finding("W1", "withheld", None, on_throughput="void", on_times="void")
+    taken = sample_run.finding("W1", "error", None, on_throughput="void", on_times="void")
     nothing = replace(new, trials=(), judgement=replace(new.judgement, findings=(taken,)))
     assert compare(nothing, "--markdown", "-") == 0
     assert "Nothing can be compared: no figure stands on both sides." in capsys.readouterr().out

@@ -77,7 +77,7 @@ def test_the_json_of_the_figures_of_a_load(golden: Golden) -> None:
     whole = sample_run.measurement(3_030, response_time=sample_run.histogram(2e6))
     failing = sample_run.whole(3_030, failed=31)
     found = judge_load(sample_run.PLAN, failing, cores=2, same_machine=True)
-    taken = sample_run.finding("W1", "withheld", None, on_throughput="void", on_times="void")
+    taken = sample_run.finding("W1", "error", None, on_throughput="void", on_times="void")
     told = [
         json.loads(load_json.encode(sample_run.OPEN_PLAN, whole, ())),
         json.loads(load_json.encode(sample_run.PLAN, failing, found)),

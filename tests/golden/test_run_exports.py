@@ -49,7 +49,7 @@ BMF_SCHEMA = {
 }
 
 
-def withheld_run() -> Run:
+def invalid_run() -> Run:
     return sample_run.with_wrong_answers("quotes/go", HOSTILE)
 
 
@@ -99,8 +99,8 @@ def test_csv_holds_no_formula() -> None:
 
 
 def test_csv_says_what_withholds_a_case() -> None:
-    rows = csv.DictReader(io.StringIO(table.as_csv(withheld_run()), newline=""))
-    assert {row["withheld_by"] for row in rows if row["case"] == "quotes/go"} == {"W1"}
+    rows = csv.DictReader(io.StringIO(table.as_csv(invalid_run()), newline=""))
+    assert {row["invalid_by"] for row in rows if row["case"] == "quotes/go"} == {"W1"}
 
 
 def test_hgrm_ends_at_the_maximum_and_counts_every_request() -> None:
@@ -142,8 +142,8 @@ def test_benchstat_reads_its_format(tmp_path: Path) -> None:
     assert medians["Serve/quotes/go"] == pytest.approx(55_100, rel=0.01)
 
 
-def test_benchstat_lines_keep_their_shape_and_leave_out_what_is_withheld() -> None:
-    lines = benchmarks.benchstat(withheld_run()).splitlines()
+def test_benchstat_lines_keep_their_shape_and_leave_out_what_is_invalid() -> None:
+    lines = benchmarks.benchstat(invalid_run()).splitlines()
     results = [line for line in lines if line.startswith("Benchmark")]
     assert len(results) == 15
     assert all(re.fullmatch(r"BenchmarkServe/\S+\t\d+(\t[\d.]+ [a-z0-9/-]+)+", line) for line in results)
@@ -156,7 +156,7 @@ def test_bencher_metric_format_fits_its_schema() -> None:
     metric = document["quotes/go"]["throughput"]
     assert metric["value"] == pytest.approx(55_100)
     assert metric["lower_value"] < metric["value"] < metric["upper_value"]
-    assert "quotes/go" not in json.loads(benchmarks.bmf(withheld_run()))
+    assert "quotes/go" not in json.loads(benchmarks.bmf(invalid_run()))
 
 
 def test_a_bound_is_in_no_format_that_has_no_place_for_one() -> None:
@@ -218,7 +218,7 @@ def test_junit_fails_on_what_the_exit_code_fails_on(
 ) -> None:
     run = changed("quotes/go", change)
     assert run.judgement is not None
-    assert ("G1", "withheld") in {(one.code, one.severity) for one in run.judgement.findings}
+    assert ("G1", "error") in {(one.code, one.severity) for one in run.judgement.findings}
     path = tmp_path / "junit.xml"
     path.write_bytes(as_junit(run))
     [suite] = list(junitparser.JUnitXml.fromfile(str(path)))
@@ -239,8 +239,8 @@ def test_who_this_machine_lacks_something_for_is_skipped_as_the_exit_code_does(t
 
 def test_junit_is_read_as_one_error_and_one_failure(tmp_path: Path) -> None:
     path = tmp_path / "junit.xml"
-    path.write_bytes(as_junit(withheld_run()))
-    assert exit_codes.of(withheld_run()) == 1
+    path.write_bytes(as_junit(invalid_run()))
+    assert exit_codes.of(invalid_run()) == 1
     suites = junitparser.JUnitXml.fromfile(str(path))
     [suite] = list(suites)
     assert (suite.tests, suite.failures, suite.errors) == (5, 1, 1)

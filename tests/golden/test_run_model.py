@@ -106,7 +106,7 @@ def test_whether_it_is_clean_is_told_once(name: str) -> None:
 
 def test_findings_are_one_group_by_what_they_do_and_not_by_their_prose() -> None:
     def one(case: str, **changes: object) -> Finding:
-        return sample_run.finding("G1", "withheld", case, **({"on_throughput": "void"} | changes))
+        return sample_run.finding("G1", "error", case, **({"on_throughput": "void"} | changes))
 
     [group] = groups([one("a"), one("b", remedy="Stop the others."), one("c", title="in other words")])
     assert [seen.subject for seen in group.subjects] == ["a", "b", "c"]
@@ -123,7 +123,7 @@ def test_findings_are_one_group_by_what_they_do_and_not_by_their_prose() -> None
 
 def test_bounds_of_several_cases_are_one_group_with_the_span_of_their_factors() -> None:
     bounds = [
-        sample_run.finding("G1", "withheld", case, on_throughput="at least", at_most_times=times)
+        sample_run.finding("G1", "error", case, on_throughput="at least", at_most_times=times)
         for case, times in (("a", 1.12), ("b", 1.95))
     ]
     [group] = groups(bounds)
@@ -132,7 +132,7 @@ def test_bounds_of_several_cases_are_one_group_with_the_span_of_their_factors() 
 
 def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
     def told(code: str, effects: Effects, other: str | None = "b") -> str:
-        hit = Hit("flagged", "seen", effects=effects)
+        hit = Hit("warning", "seen", effects=effects)
         subject = Subject(case="a" if other else None, other_case=other)
         return effect_words([RULES[code].finding(subject, hit)])
 
@@ -143,7 +143,7 @@ def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
     assert told("D1", RULES["D1"].effects[0], None) == "every ratio is widened by it"
     for code in ("T2", "T6"):
         assert told(code, RULES[code].effects[0]) == "the ratio of the two is widened by it"
-    moved = Hit("flagged", "seen", {"moved": 0.02})
+    moved = Hit("warning", "seen", {"moved": 0.02})
     cold = RULES["T2"].finding(Subject(case="a", other_case="b"), moved)
     assert effect_words([cold]).startswith("the ratio of the two is that of the last four fifths of slices")
 
@@ -153,7 +153,7 @@ def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:
 
     run = sample_run.run()
     text = comparison.as_markdown(compare(run, run, {}))
-    assert text.count("- base: S5 flagged: ") == text.count("- new: S5 flagged: ") == 1
+    assert text.count("- base: S5 warning: ") == text.count("- new: S5 warning: ") == 1
 
 
 # --- tables -------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_a_single_load_is_told_without_candidates_and_blocks() -> None:
     assert report.which.startswith("load, 1 trial, 2025-")
     told = how(loaded)
     assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
-    void = sample_run.finding("M3", "withheld", loaded.header.cases[0].id, on_throughput="void")
+    void = sample_run.finding("M3", "error", loaded.header.cases[0].id, on_throughput="void")
     judged = replace(
         loaded, judgement=replace(sample_run.judgement(), ranking=(), claims=(), findings=(void,))
     )
@@ -288,16 +288,16 @@ def test_a_comparison_says_how_many_blocks_it_took() -> None:
 # --- what stays ---------------------------------------------------------------------------
 
 
-def test_a_withheld_row_keeps_what_its_finding_does_not_touch() -> None:
+def test_an_invalid_row_keeps_what_its_finding_does_not_touch() -> None:
     run = sample_run.run()
     assert run.judgement is not None
-    taken = sample_run.finding("G1", "withheld", "quotes/go", on_throughput="void", on_times="void")
+    taken = sample_run.finding("G1", "error", "quotes/go", on_throughput="void", on_times="void")
     judged = replace(run, judgement=replace(run.judgement, findings=(taken,)))
     [results] = report_of(judged).results
     row = dict(zip(results.texts("server"), results.lines, strict=True))["quotes/go"]
     told = {column.name: cell.text for column, cell in zip(results.columns, row.cells, strict=True)}
-    assert (told["throughput"], told["p99"]) == ("withheld", "–")
+    assert (told["throughput"], told["p99"]) == ("invalid", "–")
     assert (told["memory"], told["start"], told["cpu"]) == ("18.4 MB", "9.40 ms", "98 %")
     go = next(row for row in report_of(judged).figures[0].rows if row.name == "quotes/go")
-    assert go.throughput is None and go.withheld
+    assert go.throughput is None and go.invalid
     assert name_of_case(run, go.case.id) == "quotes/go"

@@ -49,7 +49,7 @@ def test_the_markdown_of_a_run(golden: Golden) -> None:
 def test_a_finding_about_many_pairs_lists_the_first_and_counts_the_rest() -> None:
     run = sample_run.run()
     assert run.judgement is not None
-    pairs = tuple(sample_run.finding("W6", "flagged", f"servers/number-{n}") for n in range(30))
+    pairs = tuple(sample_run.finding("W6", "warning", f"servers/number-{n}") for n in range(30))
     text = markdown.render(replace(run, judgement=replace(run.judgement, findings=pairs)))
     assert text.count("\n  - servers/number-") == 24
     assert "\n  - and 6 more; the run record has them all\n" in text
@@ -77,13 +77,13 @@ def test_a_percentile_without_enough_requests_is_left_out() -> None:
     assert "p99   " not in text
 
 
-def test_withheld_figures_are_not_shown() -> None:
-    withheld = sample_run.finding("G1", "withheld", None, on_throughput="void")
+def test_invalid_figures_are_not_shown() -> None:
+    invalid = sample_run.finding("G1", "error", None, on_throughput="void")
     measurement = sample_run.measurement(55_100)
-    text = rendered(load.summary(sample_run.PLAN, measurement, (withheld,)))
+    text = rendered(load.summary(sample_run.PLAN, measurement, (invalid,)))
     assert "55.1 k/s" not in text
     assert "p99" not in text
-    assert "withheld" in text
+    assert "error" in text
 
 
 def test_who_is_left_out_of_the_ranking_is_named_beside_who_leads_it() -> None:
@@ -104,7 +104,7 @@ def hostile_run() -> Run:
     )
     judgement = run.judgement
     assert judgement is not None
-    finding = sample_run.finding("W1", "withheld", None, evidence=HOSTILE, subject=Subject(case=cases[0].id))
+    finding = sample_run.finding("W1", "error", None, evidence=HOSTILE, subject=Subject(case=cases[0].id))
     claims = tuple(replace(claim, statement=HOSTILE) for claim in judgement.claims)
     design = StudyDesign(title=HOSTILE, question=HOSTILE, blocks=5, seed=42)
     return replace(

@@ -178,22 +178,22 @@ def with_void(figure: str) -> Run:
     run = sample_run.run()
     assert run.judgement is not None
     about = Subject(case="quotes/go")
-    finding = sample_run.finding("M1", "withheld", None, subject=about, **{f"on_{figure}": "void"})
+    finding = sample_run.finding("M1", "error", None, subject=about, **{f"on_{figure}": "void"})
     return replace(run, judgement=replace(run.judgement, findings=(finding,)))
 
 
-def test_withheld_times_are_in_no_chart_and_no_table() -> None:
+def test_invalid_times_are_in_no_chart_and_no_table() -> None:
     run = with_void("times")
     names = {chart.name: {row[0] for row in chart.rows} for chart in charts(run)}
     assert "quotes/go" in names["throughput"]
     assert "quotes/go" not in names["percentiles"]
 
 
-def test_a_withheld_case_is_drawn_without_its_figure_and_keeps_what_is_not_touched() -> None:
+def test_an_invalid_case_is_drawn_without_its_figure_and_keeps_what_is_not_touched() -> None:
     run = with_void("throughput")
     for name in ("answer", "throughput"):
         picture = to_svg(named(run, name), "")
-        assert "hatch s0" in picture and "withheld" in picture and "55.1" not in picture
+        assert "hatch s0" in picture and "invalid" in picture and "55.1" not in picture
     for name in ("memory", "start", "cpu"):
         assert "quotes/go" in {row[0] for row in named(run, name).rows}
 
@@ -245,7 +245,7 @@ def test_a_server_that_stands_alone_is_the_best_of_nothing_in_any_form() -> None
     first, *others = run.judgement.ranking
     places = (
         replace(first, rank=None),
-        *(replace(one, rank=None, withheld=True, relative_to_best=None) for one in others),
+        *(replace(one, rank=None, invalid=True, relative_to_best=None) for one in others),
     )
     run = replace(run, judgement=replace(run.judgement, ranking=places, comparisons=()))
     [results] = report_of(run).results

@@ -104,14 +104,14 @@ def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None
     assert told.endswith("on fair terms its bare figure is lower (that run ranks nobody).")
 
 
-def test_a_withheld_figure_has_no_place_and_says_why() -> None:
+def test_an_invalid_figure_has_no_place_and_says_why() -> None:
     run = fair()
     assert run.judgement is not None
-    finding = sample_run.finding("G1", "withheld", "quotes/go", on_throughput="void")
+    finding = sample_run.finding("G1", "error", "quotes/go", on_throughput="void")
     found = profiles.pair(replace(run, judgement=replace(run.judgement, findings=(finding,))), published())
     [table] = model_beside(found).tables
     fair_of = dict(zip(table.texts("server"), table.texts("fair"), strict=True))
-    assert fair_of["quotes/go"] == "withheld: G1"
+    assert fair_of["quotes/go"] == "invalid: G1"
 
 
 def test_loads_of_one_name_stand_side_by_side() -> None:

@@ -36,7 +36,7 @@ def waiting(effect: Effect = "at least", run: Run | None = None) -> Run:
     run = run or sample_run.run()
     assert run.judgement is not None
     found = sample_run.finding(
-        "G4", "flagged", GO, on_times=effect, because="arrivals waited for connections"
+        "G4", "warning", GO, on_times=effect, because="arrivals waited for connections"
     )
     return replace(run, judgement=replace(run.judgement, findings=(*run.judgement.findings, found)))
 
@@ -113,7 +113,7 @@ def test_the_table_of_open_loops_shows_them_as_bounds() -> None:
     run = rated()
     assert run.judgement is not None
     found = sample_run.finding(
-        "G4", "flagged", f"{GO}@0.9", on_times="at least", because="arrivals waited for connections"
+        "G4", "warning", f"{GO}@0.9", on_times="at least", because="arrivals waited for connections"
     )
     run = replace(run, judgement=replace(run.judgement, findings=(found,)))
     _, following = followers.apart_by_rate(rows.sections(run))
@@ -131,7 +131,7 @@ def test_the_table_of_open_loops_shows_them_as_bounds() -> None:
 def test_a_single_load_says_so_on_the_screen_and_for_programs() -> None:
     measured = sample_run.measurement(5000, response_time=sample_run.histogram(2e6))
     found = sample_run.finding(
-        "G4", "flagged", None, on_times="at least", because="arrivals waited for connections"
+        "G4", "warning", None, on_times="at least", because="arrivals waited for connections"
     )
     text = rendered(load.summary(sample_run.OPEN_PLAN, measured, (found,)))
     assert re.search(r"p50 +≥ 1\.99 ms", text) and re.search(r"max +≥ ", text)
@@ -186,7 +186,7 @@ def scattered(*medians_ms: float) -> Run:
 
     assert run.judgement is not None
     found = sample_run.finding(
-        "G4", "flagged", f"{GO}@0.9", on_times="at least", because="arrivals waited for connections"
+        "G4", "warning", f"{GO}@0.9", on_times="at least", because="arrivals waited for connections"
     )
     judgement = replace(run.judgement, findings=(found,))
     return replace(run, trials=tuple(map(of_this_time, run.trials)), judgement=judgement)

@@ -289,7 +289,10 @@ def interleaved(
     arms = len(rates)
     made = []
     for arm, (name, each) in enumerate(rates.items()):
-        slices = tuple(made_slice(cycle * arms + arm, cycle, arm, rate) for cycle, rate in enumerate(each))
+        slices = tuple(
+            made_slice(round_number * arms + arm, round_number, arm, rate)
+            for round_number, rate in enumerate(each)
+        )
         windows = tuple(one.window for one in slices)
         seen = measurement(sum(each) / len(each), len(each) * 0.1, windows=windows)
         first = number * arms + arm
@@ -306,15 +309,15 @@ def interleaved(
     return msgspec.structs.replace(whole, **changes)
 
 
-def made_slice(turn: int, cycle: int, place: int, rate: float) -> Slice:
+def made_slice(number: int, round_number: int, place: int, rate: float) -> Slice:
     completed = round(rate / 10)
     return Slice(
-        turn=turn,
-        cycle=cycle,
+        number=number,
+        round=round_number,
         place=place,
         phase="measured",
         washout_ns=5_000_000,
-        start_ns=turn * 105_000_000 + 5_000_000,
+        start_ns=number * 105_000_000 + 5_000_000,
         length_ns=100_000_000,
         started=completed,
         completed=completed,

@@ -1,4 +1,5 @@
-"""The count of runs that give an answer: kept from start to start, in turns, broken off without a trace."""
+"""The count of runs that give an answer: kept from start to start, interleaved, broken off without a
+trace."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
-from assay.model.block import Block, TurnSeen
+from assay.model.block import Block, ServerSlice
 from assay.model.run import Run
 from assay.runner.block import services_used_ns, used_ns
 from assay.verdict.pairs import pair_of
@@ -22,51 +22,53 @@ def run_of(*blocks: Block) -> Run:
     return made
 
 
-def test_cycles_are_the_rates_of_measured_slices() -> None:
+def test_rounds_are_the_rates_of_measured_slices() -> None:
     arm = made_runs.interleaved({"a": [1000.0, 1100.0]}).trials[0].arm
     assert arm is not None
-    warm = replace(arm.slices[0], phase="warmup", cycle=7)
+    warm = replace(arm.slices[0], phase="warmup", round=7)
     arm = replace(arm, slices=(warm, *arm.slices))
-    assert arm.cycles == {0: pytest.approx(1000), 1: pytest.approx(1100)}
+    assert arm.rounds == {0: pytest.approx(1000), 1: pytest.approx(1100)}
     assert arm.load_ns == 300 * MS
 
 
 def test_who_worked_while_whose_slice_it_was_is_told() -> None:
-    turns = (
-        TurnSeen(turn=0, arm=0, length_ns=100 * MS, cpu_ns=(90 * MS, 2 * MS)),
-        TurnSeen(turn=1, arm=1, length_ns=100 * MS, cpu_ns=(30 * MS, 90 * MS)),
-        TurnSeen(turn=2, arm=0, length_ns=100 * MS, cpu_ns=(90 * MS, None)),
-        TurnSeen(turn=3, arm=1, length_ns=100 * MS, cpu_ns=(10 * MS, 90 * MS)),
+    slices = (
+        ServerSlice(number=0, arm=0, length_ns=100 * MS, cpu_ns=(90 * MS, 2 * MS)),
+        ServerSlice(number=1, arm=1, length_ns=100 * MS, cpu_ns=(30 * MS, 90 * MS)),
+        ServerSlice(number=2, arm=0, length_ns=100 * MS, cpu_ns=(90 * MS, None)),
+        ServerSlice(number=3, arm=1, length_ns=100 * MS, cpu_ns=(10 * MS, 90 * MS)),
     )
-    block = made_runs.interleaved({"a": [1000.0], "b": [1000.0]}, turns=turns)
-    assert [(rest.turn, rest.whose, rest.cpu_ns) for rest in block.rested("a")] == [
+    block = made_runs.interleaved({"a": [1000.0], "b": [1000.0]}, server_slices=slices)
+    assert [(rest.number, rest.whose, rest.cpu_ns) for rest in block.rested("a")] == [
         (1, "b", 30 * MS),
         (3, "b", 10 * MS),
     ]
-    assert [(rest.turn, rest.whose, rest.cpu_ns) for rest in block.rested("b")] == [(0, "a", 2 * MS)]
+    assert [(rest.number, rest.whose, rest.cpu_ns) for rest in block.rested("b")] == [(0, "a", 2 * MS)]
 
 
 def test_the_cpu_time_of_slices_that_nobody_looked_at_in_time_is_not_nought() -> None:
-    turns = [
-        TurnSeen(turn=2 * cycle, arm=0, length_ns=98 * MS, cpu_ns=(49 * MS, 1 * MS))
-        for cycle in range(10)
-        if cycle % 2  # every second look came too late
+    slices = [
+        ServerSlice(number=2 * round_number, arm=0, length_ns=98 * MS, cpu_ns=(49 * MS, 1 * MS))
+        for round_number in range(10)
+        if round_number % 2  # every second look came too late
     ]
-    assert used_ns(turns, 0, 1000 * MS) == 500 * MS
-    assert used_ns(turns, 1, 1000 * MS) is None  # it was never seen at work
-    unseen = TurnSeen(turn=1, arm=1, length_ns=100 * MS, cpu_ns=(None, None))
-    assert used_ns([*turns, unseen], 1, 1000 * MS) is None
+    assert used_ns(slices, 0, 1000 * MS) == 500 * MS
+    assert used_ns(slices, 1, 1000 * MS) is None  # it was never seen at work
+    unseen = ServerSlice(number=1, arm=1, length_ns=100 * MS, cpu_ns=(None, None))
+    assert used_ns([*slices, unseen], 1, 1000 * MS) is None
 
 
 def test_a_service_s_cpu_time_is_that_of_the_arm_s_own_slices() -> None:
-    turns = [
-        TurnSeen(turn=0, arm=0, length_ns=98 * MS, cpu_ns=(1, 1), services_cpu_ns={"db": 49 * MS}),
-        TurnSeen(turn=1, arm=1, length_ns=98 * MS, cpu_ns=(1, 1), services_cpu_ns={"db": 0, "cache": MS}),
-        TurnSeen(turn=2, arm=0, length_ns=98 * MS, cpu_ns=(1, 1)),  # nobody could read it
+    slices = [
+        ServerSlice(number=0, arm=0, length_ns=98 * MS, cpu_ns=(1, 1), services_cpu_ns={"db": 49 * MS}),
+        ServerSlice(
+            number=1, arm=1, length_ns=98 * MS, cpu_ns=(1, 1), services_cpu_ns={"db": 0, "cache": MS}
+        ),
+        ServerSlice(number=2, arm=0, length_ns=98 * MS, cpu_ns=(1, 1)),  # nobody could read it
     ]
-    assert services_used_ns(turns, 0, 1000 * MS) == {"db": 500 * MS}
-    assert services_used_ns(turns, 1, 98 * MS) == {"db": 0, "cache": MS}
-    assert services_used_ns(turns[:1], 1, 98 * MS) == {}
+    assert services_used_ns(slices, 0, 1000 * MS) == {"db": 500 * MS}
+    assert services_used_ns(slices, 1, 98 * MS) == {"db": 0, "cache": MS}
+    assert services_used_ns(slices[:1], 1, 98 * MS) == {}
 
 
 def test_a_pair_is_made_of_neighbouring_slices_not_of_means() -> None:
@@ -77,7 +79,7 @@ def test_a_pair_is_made_of_neighbouring_slices_not_of_means() -> None:
         made = made_runs.interleaved(rates, block, block)
         b = made.trials[1]
         assert b.arm is not None
-        later = tuple(replace(one, cycle=one.cycle + 1) for one in b.arm.slices)
+        later = tuple(replace(one, round=one.round + 1) for one in b.arm.slices)
         b = replace(b, arm=replace(b.arm, slices=later))
         blocks.append(replace(made, trials=(made.trials[0], b)))
     seen = see_run(run_of(*blocks))
@@ -90,13 +92,13 @@ def test_a_pair_is_made_of_neighbouring_slices_not_of_means() -> None:
     assert "slices" in pair.ratio.method
 
 
-@pytest.mark.parametrize(("cycles", "contradicts"), [(1, True), (10, False)])
-def test_each_slice_has_edges_of_its_own_at_which_requests_are_cut(cycles: int, contradicts: bool) -> None:
+@pytest.mark.parametrize(("rounds", "contradicts"), [(1, True), (10, False)])
+def test_each_slice_has_edges_of_its_own_at_which_requests_are_cut(rounds: int, contradicts: bool) -> None:
     # 64 connections at 64 ms: 850/s are 15 % too few, unless each 100 ms has edges.
     short = made_runs.measurement(850, 1.0)
     times = made_runs.uniform_histogram(850, 64 * MS)
     short = replace(short, service_time=times, first_byte_time=times)
-    made = made_runs.interleaved({"a": [850.0] * cycles, "b": [1000.0] * cycles})
+    made = made_runs.interleaved({"a": [850.0] * rounds, "b": [1000.0] * rounds})
     made = replace(made, trials=(replace(made.trials[0], measurement=short), made.trials[1]))
     found = made_runs.findings_of(run_of(made))
     assert ("M1" in found) is contradicts
@@ -135,6 +137,6 @@ def test_what_slices_cut_off_belongs_to_what_was_in_flight(
 
 
 def test_of_requests_that_failed_no_edge_is_known() -> None:
-    # One that hung through the others' turns would be taken off by more than the slices are long.
+    # One that hung through the others' slices would be taken off by more than the slices are long.
     assert "M1" not in made_runs.findings_of(edged(60, -4000, failed=1))
     assert "M1" in made_runs.findings_of(edged(20, -4000, failed=1))

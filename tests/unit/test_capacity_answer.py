@@ -223,8 +223,8 @@ def test_a_generator_that_was_late_takes_nothing_from_what_held() -> None:
     assert answer_of(made).capacity == answer_of(found_run()).capacity
     assert made.judgement is not None
     found = {one.code: one.severity for one in made.judgement.findings if one.severity != "note"}
-    assert found == {"G1": "flagged"}
-    assert not made.judgement.ranking[0].withheld
+    assert found == {"G1": "warning"}
+    assert not made.judgement.ranking[0].invalid
 
 
 def test_a_capacity_rests_on_right_answers() -> None:
@@ -235,9 +235,9 @@ def test_a_capacity_rests_on_right_answers() -> None:
     ]
     made = searched(failing)
     assert made.judgement is not None
-    assert "W2" in {one.code for one in made.judgement.findings if one.severity == "withheld"}
-    assert made.judgement.ranking[0].withheld
-    assert search.in_sentences(made).headline[0].startswith("The capacity of srv is withheld")
+    assert "W2" in {one.code for one in made.judgement.findings if one.severity == "error"}
+    assert made.judgement.ranking[0].invalid
+    assert search.in_sentences(made).headline[0].startswith("The capacity of srv is invalid")
 
 
 def test_each_ending_has_its_sentence() -> None:

@@ -113,10 +113,10 @@ def test_what_held_although_the_generator_was_late_stands() -> None:
     made = searched(held)
     assert made.judgement is not None
     [place] = made.judgement.ranking
-    assert not place.withheld and place.throughput is not None
+    assert not place.invalid and place.throughput is not None
     assert (place.throughput.low, place.throughput.high) == (1_830, None)
     [late_too] = [one for one in made.judgement.findings if one.code == "G1"]
-    assert (late_too.severity, late_too.on_times, late_too.on_throughput) == ("flagged", "none", "none")
+    assert (late_too.severity, late_too.on_times, late_too.on_throughput) == ("warning", "none", "none")
     assert "at 1.83 k/s at least" in search.in_sentences(made).headline[0]
 
 
@@ -151,7 +151,7 @@ def test_both_ends_of_a_capacity_were_tried(truth: float) -> None:
 
 
 def test_loads_at_four_and_six_fifths_agree_with_what_simulated_servers_publish() -> None:
-    """Servers that turn over sharply or slowly, hiccup, and lie below, within or above the range."""
+    """Servers that slice over sharply or slowly, hiccup, and lie below, within or above the range."""
     rng = np.random.default_rng(34)
     contradicted, ends = 0, 0
     for _ in range(120):

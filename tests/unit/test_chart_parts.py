@@ -66,7 +66,7 @@ def test_a_machine_without_fonts_is_told_and_no_picture_without_words_is_made(
         to_png(chart, "")
 
 
-def test_a_server_that_was_loaded_in_turns_has_a_course_too() -> None:
+def test_a_server_that_was_loaded_in_slices_has_a_course_too() -> None:
     slices = tuple(
         Window(
             start_ns=place * 300_000_000,

@@ -28,7 +28,7 @@ def kept(results: Path, made: Run, code: str = "H2") -> Path:
     """The record of the run, with a judgement that knew one finding that no rule makes of it today."""
     header = msgspec.structs.replace(made.header, run_id="old-20260101-000000-abcd")
     gone = Finding(
-        code=code, severity="flagged", subject=Subject(case="a"), title="an old rule", evidence="e",
+        code=code, severity="warning", subject=Subject(case="a"), title="an old rule", evidence="e",
         figures={}, meaning="m", remedy="r", source="s",
     )  # fmt: skip
     before = msgspec.structs.replace(judge(made, 0), findings=(gone,), clean=False, assay_version="0.0.1")
@@ -45,7 +45,7 @@ def test_the_new_judgement_is_appended_and_its_changes_are_said(tmp_path: Path, 
     assert main(["judge", "latest", "--results", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "the judgement before was Assay 0.0.1's" in told
-    assert "gone: H2 flagged, a: an old rule" in told
+    assert "gone: H2 warning, a: an old rule" in told
     assert "it now is clean" in told
     assert path.read_bytes().startswith(before)  # nothing that was stored is touched
     assert len(path.read_bytes().splitlines()) == len(before.splitlines()) + 1
@@ -70,7 +70,7 @@ def test_a_finding_of_an_unknown_rule_stays_and_its_case_is_ranked_with_that_mar
 def test_what_an_unknown_rule_found_is_shown_with_its_mark(tmp_path: Path, capsys: Captured) -> None:
     path = kept(tmp_path, steady_run({"a": 10_000, "b": 12_000}), code="X9")
     assert main(["report", str(path)]) == 0
-    assert "X9 flagged an old rule" in " ".join(capsys.readouterr().out.split())
+    assert "X9 warning an old rule" in " ".join(capsys.readouterr().out.split())
     assert main(["judge", str(path)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "What limits it: a rule that this version does not have spoke (X9: a)." in shown
@@ -115,14 +115,14 @@ def busy(name: str, block: int, **changes: object) -> Trial:
     return trial(name, block, measurement(busy=0.99), **changes)
 
 
-def test_times_that_are_withheld_are_no_exit_code_where_throughputs_stand(tmp_path: Path) -> None:
+def test_times_that_are_invalid_are_no_exit_code_where_throughputs_stand(tmp_path: Path) -> None:
     made = run([case("a"), case("b")], [busy(name, block) for block in range(6) for name in ("a", "b")])
     path = kept(tmp_path, made)
     assert main(["judge", str(path)]) == 0
     now = store.load(path)
     assert now.judgement is not None
     assert {(one.code, one.severity) for one in now.judgement.findings if one.code == "G1"} == {
-        ("G1", "withheld")
+        ("G1", "error")
     }
     assert exit_codes.of(now) == 0 and exit_codes.failing(now) == {}
 
@@ -132,7 +132,7 @@ def test_a_throughput_that_is_void_is_an_exit_code(tmp_path: Path) -> None:
     made = with_trials(steady_run({"a": 10_000, "b": 12_000}), {"a": {"contract": wrong}})
     path = kept(tmp_path, made)
     assert main(["judge", str(path)]) == 1
-    assert exit_codes.failing(store.load(path)) == {"a": "its throughput is withheld"}
+    assert exit_codes.failing(store.load(path)) == {"a": "its throughput is invalid"}
 
 
 def told_by_junit(made: Run) -> dict[str, str]:

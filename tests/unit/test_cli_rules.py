@@ -30,16 +30,16 @@ def test_the_list_says_what_each_rule_usually_does_to_each_figure(capsys: Captur
             told[code] = [line[begin:end].strip() for begin, end in zip(begins, ends, strict=True)][:4]
     assert told.keys() == RULES.keys()
     usual = {
-        "G1": ["withheld", "at least", "void", ""],
-        "G4": ["flagged", "none", "at least", ""],
-        "W1": ["withheld", "void", "void", ""],
-        "W4": ["flagged", "at most", "none", ""],
-        "W5": ["withheld", "void", "void", ""],
-        "W3": ["withheld", "none", "none", "void"],
-        "D1": ["flagged", "none", "none", "wider"],
-        "T1": ["flagged", "none", "none", "one way"],
-        "H1": ["flagged", "at least", "none", "at least"],
-        "H2": ["flagged", "at least", "none", "holds"],
+        "G1": ["error", "at least", "void", ""],
+        "G4": ["warning", "none", "at least", ""],
+        "W1": ["error", "void", "void", ""],
+        "W4": ["warning", "at most", "none", ""],
+        "W5": ["error", "void", "void", ""],
+        "W3": ["error", "none", "none", "void"],
+        "D1": ["warning", "none", "none", "wider"],
+        "T1": ["warning", "none", "none", "one way"],
+        "H1": ["warning", "at least", "none", "at least"],
+        "H2": ["warning", "at least", "none", "holds"],
         "S4": ["note", "none", "none", ""],
     }
     assert {code: told[code] for code in usual} == usual

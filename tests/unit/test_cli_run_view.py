@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from assay.model.design import WarmUp
-from assay.model.interleaving import ArmSnapshot, InterleavedSnapshot, Turn
+from assay.model.interleaving import ArmSnapshot, InterleavedSnapshot, SliceTimes
 from assay.model.measurement import Snapshot
 from assay.model.run import Judgement, Run
 from assay.model.trial import Failure, WarmUpSeen
@@ -23,7 +23,7 @@ from assay.report.run_live import RunView
 
 
 def judging(*codes: str) -> Callable[[Run], Judgement]:
-    findings = tuple(sample_run.finding(code, "flagged", "quotes/go") for code in codes)
+    findings = tuple(sample_run.finding(code, "warning", "quotes/go") for code in codes)
     return lambda run: replace(sample_run.judgement(), findings=findings)
 
 
@@ -76,7 +76,7 @@ def test_a_log_has_a_line_for_every_event() -> None:
         "quotes/crystal: crystal not found: install it with: apt-get install crystal",
     ]
     assert said[4].startswith("[ 1/25] block 1  quotes/go: 56.2 k/s, p50 1.05 ms; ")
-    assert said[4].endswith("findings so far: W2 flagged")
+    assert said[4].endswith("findings so far: W2 warning")
     assert said[5:] == ["something\\x1b[2J"]
 
 
@@ -105,7 +105,7 @@ def test_a_live_screen_shows_where_it_stands_and_says_only_what_is_notable() -> 
     assert seen[-1][2] == "quotes/go  measuring 2.0 s: 55.0 k/s, 3 failed"
     view.trial_finished(sample_run.trial(0, "quotes/go", 0))
     assert any(line.split() == ["quotes/go", "56.2", "k/s", "1", "of", "5"] for line in seen[-1])
-    assert seen[-1][-1] == "findings so far  W2 flagged"  # S5 holds of every unfinished run
+    assert seen[-1][-1] == "findings so far  W2 warning"  # S5 holds of every unfinished run
     assert len(said) == 1
     assert max(len(line) for lines in seen for line in lines) <= 80
 
@@ -130,70 +130,70 @@ def test_a_resumed_run_counts_what_was_done() -> None:
     assert "block 3 of 5, trial 11 of 25" in seen[-1][1]
 
 
-def taking_turns(cycles: int, on_turn: int = 0) -> InterleavedSnapshot:
-    """Two arms after so many measured cycles; the first serves a tenth more."""
+def snapshot_of(rounds: int, loaded: int = 0) -> InterleavedSnapshot:
+    """Two arms after so many measured rounds; the first serves a tenth more."""
     block = interleaved(
         {
-            name: [rate * (1 + WOBBLE[(n * place) % 10]) for n in range(cycles)]
+            name: [rate * (1 + WOBBLE[(n * place) % 10]) for n in range(rounds)]
             for place, (name, rate) in enumerate(RATES.items())
         }
     )
     slices = [trial.arm.slices for trial in block.trials if trial.arm]
-    turn = Turn(
-        number=2 * cycles,
-        cycle=cycles,
+    times = SliceTimes(
+        number=2 * rounds,
+        round=rounds,
         place=0,
-        arm=on_turn,
+        arm=loaded,
         phase="measured",
         begin_ns=0,
         start_ns=0,
         end_ns=1,
     )
     arms = tuple(ArmSnapshot(snapshot=snapshot(1000), ended=None, slices=each) for each in slices)
-    return InterleavedSnapshot(elapsed_ns=3_000_000_000, turn=turn, arms=arms)
+    return InterleavedSnapshot(elapsed_ns=3_000_000_000, slice=times, arms=arms)
 
 
 RATES = {"one": 11_000.0, "two": 10_000.0}
 
 
-def test_the_live_screen_shows_whose_turn_it_is_and_how_the_ratio_s_interval_shrinks() -> None:
+def test_the_live_screen_shows_whose_slice_it_is_and_how_the_ratio_s_interval_shrinks() -> None:
     view = RunView(lambda text: None, judging(), refresh=lambda view: None)
     view.run_started(BEGUN, {})
     view.block_started(SLOTS[:2])
     widths = []
-    for cycles in (1, 2, 6, 24):
-        view.turns(SLOTS[:2], taking_turns(cycles, on_turn=1))
+    for rounds in (1, 2, 6, 24):
+        view.slices(SLOTS[:2], snapshot_of(rounds, loaded=1))
         shown = screen(view)
         [own] = [line for line in shown if line.startswith("▶")]
         assert own.startswith(f"▶ {sample_run.CASES[1].name}")
         pairs = [line for line in shown if "in this block" in line]
-        assert len(pairs) == (cycles >= 6)
+        assert len(pairs) == (rounds >= 6)
         widths += [
             float(high) - float(low) for low, high in re.findall(r"\[([\d.]+), ([\d.]+)\]", "".join(pairs))
         ]
     assert any(line.endswith("24 slices") and "measuring: 11.0 k/s" in line for line in shown)
-    assert "in slices of 100 ms for 3.0 s, 24 cycles measured" in "\n".join(shown)
+    assert "in slices of 100 ms for 3.0 s, 24 rounds measured" in "\n".join(shown)
     assert widths[1] < widths[0] < 0.1
     assert max(map(len, shown)) <= 80
 
 
 def test_of_many_candidates_the_screen_shows_the_first_pairs() -> None:
-    many = taking_turns(10)
+    many = snapshot_of(10)
     arms = many.arms * 5
     said = [
         line.plain
-        for line in run_live.turns_lines([f"server {n}" for n in range(10)], replace(many, arms=arms))
+        for line in run_live.slice_lines([f"server {n}" for n in range(10)], replace(many, arms=arms))
     ]
     assert said[-1].strip() == "and 4 more pairs"
     assert len(said) == 1 + 10 + 5 + 1
 
 
 def test_a_arm_that_ended_or_waits_is_told_so() -> None:
-    seen = taking_turns(5)
+    seen = snapshot_of(5)
     gone = replace(seen.arms[1], ended="failure")
     waits = replace(seen.arms[0], slices=())
-    told = [line.plain for line in run_live.turns_lines(["a", "b"], replace(seen, arms=(waits, gone)))]
-    assert told[1].endswith("waiting for its first turn") and told[2].endswith("ended")
+    told = [line.plain for line in run_live.slice_lines(["a", "b"], replace(seen, arms=(waits, gone)))]
+    assert told[1].endswith("waiting for its first slice") and told[2].endswith("ended")
 
 
 def test_a_log_tells_a_comparison_s_blocks_as_such() -> None:
@@ -243,7 +243,7 @@ def test_the_time_left_does_not_count_on_another_pilot(monkeypatch: pytest.Monke
     for one in sat.trials:
         assert one.arm is not None and one.measurement is not None
         slices = tuple(
-            replace(each, phase="warmup" if each.cycle < 60 else "measured") for each in one.arm.slices
+            replace(each, phase="warmup" if each.round < 60 else "measured") for each in one.arm.slices
         )
         trials.append(
             replace(

@@ -42,14 +42,14 @@ def test_an_agent_sends_nothing_to_strangers_without_the_drivers_word() -> None:
     assert agent.live_view()[0] == "input"  # nothing goes on
 
 
-def test_an_agent_sends_nothing_to_strangers_in_turns_either() -> None:
+def test_an_agent_sends_nothing_to_strangers_in_slices_either() -> None:
     agent = GeneratorAgent("10.0.0.1")
     ours, beyond = plan(), replace(plan(), url="http://192.0.2.1/")
-    in_turns = InterleavedPlan(arms=(ours, beyond), slice_ns=20_000_000, washout_ns=2_000_000)
-    kind, (said, _) = agent.start_turns(msgspec.json.encode(in_turns), False)
+    interleaved = InterleavedPlan(arms=(ours, beyond), slice_ns=20_000_000, washout_ns=2_000_000)
+    kind, (said, _) = agent.start_slices(msgspec.json.encode(interleaved), False)
     assert kind == "input"
     assert said == "192.0.2.1 is neither loopback nor private, and the driver has no leave to load it"
-    assert agent.look_at_turns()[0] == "input"
+    assert agent.look_at_slices()[0] == "input"
 
 
 def test_what_a_node_lacks_is_told_as_a_line() -> None:

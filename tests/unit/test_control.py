@@ -105,15 +105,15 @@ def test_the_first_candidate_is_entered_twice_under_the_same_plan(tmp_path: Path
     assert "A is measured a second time in each block" in made.notes[-1] and "--no-control" in made.notes[-1]
 
 
-def test_the_time_it_takes_counts_turns_and_no_watched_warm_up_after_the_second(tmp_path: Path) -> None:
+def test_the_time_it_takes_counts_slices_and_no_watched_warm_up_after_the_second(tmp_path: Path) -> None:
     alone = study(tmp_path / "alone", interleave=False).expected_s()
-    turns = study(tmp_path / "turns").expected_s()
+    slices = study(tmp_path / "slices").expected_s()
     # Twenty-four trials of 10 s, half a second around them; a warm-up of 1 to 5 s, at most 2.5 from the third
     # on. The null server warms up for the least.
     assert alone == pytest.approx((24 * 11.5, 6 * 15.5 + 12 * 13.0 + 6 * 11.5))
     # Forty-two washout of 5 ms, two slices until all measure, and 3 s of pilot for each of the four.
     more = 24 * (42 * 0.005 + 0.5) + 4 * 3.0
-    assert turns == pytest.approx((alone[0] + more, alone[1] + more))
+    assert slices == pytest.approx((alone[0] + more, alone[1] + more))
 
 
 def test_what_follows_closed_loops_is_warmed_by_them_each_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which trials take turns, how long turns are, and when another length is tried."""
+"""Which trials are interleaved, how long slices are, and when another length is tried."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from made_runs import case, plan
 from msgspec.structs import replace
 
-from assay.engine.driver import AgreedTurns
+from assay.engine.driver import AgreedSlices
 from assay.model.block import ALIKE_NS, SHORTEST_NS, UNLIKE_NS, Block, Interleaving, Lengths
 from assay.model.design import Candidate, ComparisonDesign, StudyDesign, WarmUp
 from assay.model.interleaving import InterleavedPlan, Slice
@@ -17,7 +17,7 @@ from assay.model.plan import Open, Stage
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, OfCapacity
 from assay.plan.next import Due, DueBlock, next_due, to_stand
-from assay.plan.next.lengths import cycles_of, lengths_for, longer_ns, piloted, warming_ns
+from assay.plan.next.lengths import lengths_for, longer_ns, piloted, rounds_of, warming_ns
 from assay.plan.words.candidates import one_program
 
 MS = 1_000_000
@@ -51,8 +51,8 @@ def sat(due: DueBlock, **failures: Failure) -> Block:
     return replace(made, trials=tuple(trials))
 
 
-def slices(service_ms: float, per_s: float, cycles: int = 4, slice_ms: int = 100) -> list[Slice]:
-    made = made_runs.interleaved({"x": [per_s] * cycles}).trials[0].arm
+def slices(service_ms: float, per_s: float, rounds: int = 4, slice_ms: int = 100) -> list[Slice]:
+    made = made_runs.interleaved({"x": [per_s] * rounds}).trials[0].arm
     assert made is not None
     return [
         replace(
@@ -128,7 +128,7 @@ def test_whatever_the_seed_of_a_run_its_blocks_have_one_that_the_engine_takes(se
     run = replace(run, header=replace(run.header, design=replace(run.header.design, seed=seed)))
     seeds = []
     while isinstance(due := next_due(run), DueBlock):
-        AgreedTurns(InterleavedPlan(arms=(plan(), plan()), slice_ns=MS, washout_ns=0, seed=due.seed))
+        AgreedSlices(InterleavedPlan(arms=(plan(), plan()), slice_ns=MS, washout_ns=0, seed=due.seed))
         seeds.append(due.seed)
         run = run.after(sat(due))
     assert len(set(seeds)) == 2
@@ -170,7 +170,7 @@ def test_a_comparison_sits_block_after_block() -> None:
         run = run.after(sat(due))
 
 
-# --- how long turns are -------------------------------------------------------------------
+# --- how long slices are -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -201,16 +201,16 @@ SHORT = Interleaving(least_slice_ns=SHORTEST_NS, alike=True)
 
 
 def swinging(
-    by: float, cycles: int = 10, service_ms: float = 0.5, per_s: float = 50_000
+    by: float, rounds: int = 10, service_ms: float = 0.5, per_s: float = 50_000
 ) -> dict[str, list[Slice]]:
     """The warm-up of two builds, whose ratio is a half to begin with and later deviates by so much from one
-    cycle to the next."""
+    round to the next."""
     made: dict[str, list[Slice]] = {}
     for name, sign in (("x", 1), ("y", -1)):
-        made[name] = each = slices(service_ms, per_s, cycles)
+        made[name] = each = slices(service_ms, per_s, rounds)
         for place, one in enumerate(each):
             rate = one.completed * math.exp(sign * (-1) ** place * by / math.sqrt(8))
-            completed = round(rate / 2 if name == "x" and place < cycles // 3 else rate)
+            completed = round(rate / 2 if name == "x" and place < rounds // 3 else rate)
             sum_ns = completed * round(service_ms * MS)
             each[place] = replace(one, completed=completed, service_time_sum_ns=sum_ns)
     return made
@@ -248,24 +248,24 @@ def test_short_slices_are_long_beside_what_they_hold_and_beside_the_settle_time(
     assert 80 * MS < few.slice_ns < 100 * MS and few.why == "200 requests of x"
 
 
-def test_too_few_cycles_shorten_nothing() -> None:
-    assert lengths_for(SHORT, swinging(0.5, cycles=6)).slice_ns == 100 * MS
+def test_too_few_rounds_shorten_nothing() -> None:
+    assert lengths_for(SHORT, swinging(0.5, rounds=6)).slice_ns == 100 * MS
     alone = {"x": swinging(0.5)["x"]}
     assert lengths_for(SHORT, alone).slice_ns == 100 * MS
 
 
-@pytest.mark.parametrize(("slice_ms", "cycles"), [(100, 20), (250, 8), (310, 8), (600, 4), (5000, 4)])
-def test_a_block_has_an_even_number_of_cycles(slice_ms: int, cycles: int) -> None:
-    assert cycles_of(2_000 * MS, Lengths(slice_ns=slice_ms * MS, washout_ns=0)) == cycles
+@pytest.mark.parametrize(("slice_ms", "rounds"), [(100, 20), (250, 8), (310, 8), (600, 4), (5000, 4)])
+def test_a_block_has_an_even_number_of_rounds(slice_ms: int, rounds: int) -> None:
+    assert rounds_of(2_000 * MS, Lengths(slice_ns=slice_ms * MS, washout_ns=0)) == rounds
 
 
 def both(per_s: list[float], longer: list[float]) -> list[Slice]:
     """Slices of 250 ms at these rates, then of 500."""
     made = []
-    for cycle, rate in enumerate((*per_s, *longer)):
-        ms = 250 if cycle < len(per_s) else 500
+    for round_number, rate in enumerate((*per_s, *longer)):
+        ms = 250 if round_number < len(per_s) else 500
         (one,) = slices(1, rate, 1, ms)
-        made.append(replace(one, cycle=cycle))
+        made.append(replace(one, round=round_number))
     return made
 
 

@@ -35,8 +35,8 @@ LATER = [426, 421, 467, 537, 824, 1443]
 """What it answered in those behind them, of 2.5 s."""
 
 
-def made(turn: int, completed: int, length_ns: int = WARMING_NS, **changes: int) -> Slice:
-    one = made_runs.made_slice(turn, turn, 0, 10.0 * completed)
+def made(times: int, completed: int, length_ns: int = WARMING_NS, **changes: int) -> Slice:
+    one = made_runs.made_slice(times, times, 0, 10.0 * completed)
     return replace(one, phase="warmup", length_ns=length_ns, carried=CONNECTIONS, **changes)
 
 
@@ -44,7 +44,7 @@ def asked(
     *completed: int, length_ns: int = WARMING_NS, watched_ns: int = 40 * S, **changes: int
 ) -> int | None:
     """What slices of that length are to be, where the last ones brought so many answers."""
-    slices = [made(turn, each, length_ns, **changes) for turn, each in enumerate(completed)]
+    slices = [made(times, each, length_ns, **changes) for times, each in enumerate(completed)]
     return longer_ns(length_ns, MOST_NS, watched_ns, {"quick": [made(0, 9000)] * 3, "slow": slices})
 
 
@@ -114,8 +114,8 @@ def test_lengths_grow_a_few_times_at_most_and_no_further_than_there_is_time_for(
     counts: list[tuple[int, int]], watched_s: int
 ) -> None:
     lengths, slices = [WARMING_NS], list[Slice]()
-    for turn, (completed, late) in enumerate(counts):
-        slices.append(made(turn, completed, lengths[-1], late=late))
+    for times, (completed, late) in enumerate(counts):
+        slices.append(made(times, completed, lengths[-1], late=late))
         longer = longer_ns(lengths[-1], MOST_NS, watched_s * S, {"slow": slices})
         if longer is not None:
             assert lengths[-1] < longer <= min(2 * lengths[-1], MOST_NS)

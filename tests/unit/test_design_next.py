@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_runs import case, interleaved, measurement, plan, run, trial
 from msgspec.structs import replace
 from test_capacity_answer import BOUNDS, at, seen
-from test_verdict_turn_rules import cold, rates, slices
+from test_verdict_slice_rules import cold, rates, slices
 from test_versus_answer import rate_at
 
 from assay.model.design import ComparisonDesign, Design, SearchDesign, StudyDesign, WarmUp

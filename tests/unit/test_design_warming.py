@@ -98,7 +98,7 @@ def test_a_warm_up_without_a_change_of_level_counts_where_the_least_was_enough()
     assert warm_up_for(begun(stepped, quick), "A", 1) == WHOLE  # it changed, and may have been cold
 
 
-def test_in_turns_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever() -> None:
+def test_in_slices_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever() -> None:
     """Beside a program that comes and goes, its level changes to the end of the warm-up."""
     preempted = interleaved(
         {"A": [19e3, 52e3, 48e3, 25e3, 56e3, 22e3, 20e3, 31e3], "B": [2e3, 5e3, 20e3, 55e3] * 2}

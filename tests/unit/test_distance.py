@@ -17,7 +17,7 @@ from assay.core.settings import Settings
 from assay.model.design import Choices
 from assay.model.run import Run
 from assay.model.trial import Carried, Distance, Link
-from assay.plan.next.block import takes_turns
+from assay.plan.next.block import is_interleavable
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
 from assay.plan.study.conditions import interleave_of
@@ -65,14 +65,14 @@ class TestStudy:
         far = [one.case for one in resolved(tmp_path, more).cases if one.case.load == "c16-20ms"]
         assert far and all(one.distance and one.distance.congestion == "reno" for one in far)
 
-    def test_loads_at_a_distance_take_no_turns_and_no_part_in_open_loops(self, tmp_path: Path) -> None:
+    def test_loads_at_a_distance_take_no_slices_and_no_part_in_open_loops(self, tmp_path: Path) -> None:
         study = resolved(tmp_path, choices=Choices(latency=True))
-        turns = {one.case.load for group in study.taking_turns for one in group}
+        slices = {one.case.load for group in study.interleaved for one in group}
         later = {one.case.rate.load for one in study.cases if one.case.rate is not None}
-        assert turns == later == {"c16"}
-        assert [takes_turns(case("a", distance=far), plan()) for far in (None, FAR)] == [True, False]
+        assert slices == later == {"c16"}
+        assert [is_interleavable(case("a", distance=far), plan()) for far in (None, FAR)] == [True, False]
 
-    def test_they_make_nobody_s_turns_longer(self) -> None:
+    def test_they_make_nobody_s_slices_longer(self) -> None:
         near = LoadSetting(connections=1, measure_s=8)
         far = LoadSetting(connections=1, measure_s=40, distance=DistanceSetting(round_trip_ms=20))
         interleaved = [interleave_of(Profile(loads=loads), Choices()) for loads in ((near,), (near, far))]

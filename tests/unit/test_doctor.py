@@ -67,7 +67,7 @@ def test_cores_that_are_shared_or_not_pinned_are_told(tmp_path: Path, split: Cor
 def test_shares_and_sizes_are_of_this_machine(tmp_path: Path) -> None:
     seen = fitness(tmp_path)
     assert float(seen["steal"].state.rstrip("%")) >= 0
-    assert re.search(r"GB free; servers that take turns take about \d+\.\d GB at once$", seen["memory"].state)
+    assert re.search(r"GB free; interleaved servers take about \d+\.\d GB at once$", seen["memory"].state)
     assert str(tmp_path) in seen["results"].state
 
 

@@ -1,4 +1,4 @@
-"""Arms that take turns, through the binding, against real servers on loopback."""
+"""Arms that are interleaved, through the binding, against real servers on loopback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from assay.engine import driver
-from assay.model.interleaving import End, EndArm, GiveTurns, InterleavedPlan, Measure, SetLengths
+from assay.model.interleaving import End, EndArm, GiveSlices, InterleavedPlan, Measure, SetLengths
 from assay.model.plan import Closed, LoadPlan, StopAfter
 
 MS = 1_000_000
@@ -77,30 +77,30 @@ def test_the_switches_can_be_watched_and_are_on_pythons_clock(urls: tuple[str, s
         assert time.monotonic_ns() >= zero_ns + begun.start_ns
         assert run.wait_end(number, 60.0) == begun
         assert time.monotonic_ns() >= zero_ns + begun.end_ns
-    assert run.turns(1)[0].number == 1
+    assert run.slices(1)[0].number == 1
     seen = run.snapshot()
-    assert seen.turn in run.turns()
+    assert seen.slice in run.slices()
     assert [arm.snapshot.phase for arm in seen.arms] == ["measured", "measured"]
     run.stop()
     measured = run.result()
     assert measured.interrupted
     assert run.wait_end(10**9, 60.0) is None
-    assert run.snapshot().turn is None
+    assert run.snapshot().slice is None
     assert measured.started_at_monotonic_ns == zero_ns
 
 
 def test_a_run_is_steered_from_outside(urls: tuple[str, str]) -> None:
     run = driver.start_interleaved(interleaved(urls, 60_000 * MS, warmup_max_ns=60_000 * MS))
-    run.change(GiveTurns(arms=(1,)))
+    run.change(GiveSlices(arms=(1,)))
     run.wait_end(5, 60.0)
-    assert {turn.arm for turn in run.turns(2)} == {1}
-    run.change(GiveTurns(arms=(0, 1)))
+    assert {times.arm for times in run.slices(2)} == {1}
+    run.change(GiveSlices(arms=(0, 1)))
     run.change(SetLengths(slice_ns=20 * MS, washout_ns=1 * MS))
     run.change(Measure())
-    cycle = run.turns()[-1].cycle + 1
-    while (turn := run.turns()[-1]).cycle < cycle + 1:
-        run.wait_end(turn.number, 60.0)
-        run.wait_begin(turn.number + 1, 60.0)
+    round_number = run.slices()[-1].round + 1
+    while (times := run.slices()[-1]).round < round_number + 1:
+        run.wait_end(times.number, 60.0)
+        run.wait_begin(times.number + 1, 60.0)
     run.change(EndArm(arm=0))
     run.change(End())
     measured = run.result()

@@ -50,7 +50,7 @@ def looks(monkeypatch: pytest.MonkeyPatch, run: Callable[[Injected], Judgement],
 
 def test_a_page_is_read_as_it_was_written() -> None:
     held = {"H1": Held(19, 20, 17), "H2": Held(20, 20)}
-    found = Found(caught={"G1": "withheld", "T2": "hidden (G1, H2)"}, held=held)
+    found = Found(caught={"G1": "error", "T2": "hidden (G1, H2)"}, held=held)
     found.silent(20, ["G1", "G1", "S2"], whole=True)
     again = kept(found.page())
     assert again == found
@@ -70,7 +70,7 @@ def test_the_page_that_is_kept_loses_no_row_of_a_flaw_that_is_still_injected() -
 
 
 def test_clean_runs_of_an_earlier_look_keep_the_words_about_them() -> None:
-    before = Found(caught={"G1": "withheld"}, head="# Injected flaws\n\nClean runs of another kind.\n\n")
+    before = Found(caught={"G1": "error"}, head="# Injected flaws\n\nClean runs of another kind.\n\n")
     before.clean = {"G1": "3 of 5"}
     again = kept(before.page())
     assert again.page() == before.page()
@@ -79,13 +79,13 @@ def test_clean_runs_of_an_earlier_look_keep_the_words_about_them() -> None:
 
 
 def test_a_second_flaw_of_a_rule_has_a_row_of_its_own() -> None:
-    found = Found(caught={"W5": "withheld", "W5 over HTTP/2": "missed"})
+    found = Found(caught={"W5": "error", "W5 over HTTP/2": "missed"})
     assert kept(found.page()).caught == found.caught
     assert len({plant.name for plant in plants.EVERY}) == len(plants.EVERY)
 
 
 def test_what_was_said_of_another_flaw_is_not_kept() -> None:
-    text = Found(caught={"T1": "flagged"}).page()
+    text = Found(caught={"T1": "warning"}).page()
     [plant] = [plant for plant in plants.ALL if plant.code == "T1"]
     assert kept(text.replace(plant.flaw, "a server that sings while it rests")).caught == {}
 
@@ -94,7 +94,7 @@ def test_a_part_of_the_flaws_leaves_the_other_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "page.md"
-    before = Found(caught={"G1": "withheld", "D4": "missed"})
+    before = Found(caught={"G1": "error", "D4": "missed"})
     before.silent(20, ["G1"], whole=True)
     out.write_text(before.page())
 
@@ -105,7 +105,7 @@ def test_a_part_of_the_flaws_leaves_the_other_rows(
 
     assert looks(monkeypatch, found, "--only", "D4", "T2", "--out", str(out)) == 1  # T2 could not be injected
     after = kept(out.read_text())
-    assert after.caught == {"G1": "withheld", "D4": "note"}
+    assert after.caught == {"G1": "error", "D4": "note"}
     assert after.clean == before.clean
     told = capsys.readouterr()
     assert "[1/2] D4: " in told.err and "[2/2] T2: " in told.err
@@ -135,14 +135,14 @@ def test_a_look_that_is_cut_off_keeps_what_it_saw(
 
     out = tmp_path / "page.md"
     assert looks(monkeypatch, found, "--out", str(out)) == 130
-    assert kept(out.read_text()).caught == {"G1": "withheld", "G2": "withheld"}
+    assert kept(out.read_text()).caught == {"G1": "error", "G2": "error"}
     assert "interrupted: what was measured is kept" in capsys.readouterr().err
 
 
 def test_clean_runs_that_are_cut_off_are_counted_as_what_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = iter((judged(), judged(("H2", "flagged")), KeyboardInterrupt()))
+    runs = iter((judged(), judged(("H2", "warning")), KeyboardInterrupt()))
 
     def found(plant: Injected) -> Judgement:
         if plant.code != "clean":

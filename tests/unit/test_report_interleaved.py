@@ -1,4 +1,4 @@
-"""An interleaved run in its forms: how its turns went round is told, an interleaved block and each ratio's
+"""An interleaved run in its forms: how its slices went round is told, an interleaved block and each ratio's
 course are drawn."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay.report.model.interleaved import sentences
 from assay.verdict import judge
 from assay.verdict.answer import answer
 
-CYCLES = 30
+ROUNDS = 30
 LENGTHS = Lengths(
     slice_ns=100_000_000, washout_ns=5_000_000, why="the ratios agree with those in slices of 500 ms"
 )
@@ -44,11 +44,13 @@ def sat(kind: str, blocks: int = 6, apart: float = 1.03) -> Run:
         )
         made = replace(made, header=replace(made.header, study_name="versus", design=design))
     for number in range(blocks):
-        mood = [1 + 12 * WOBBLE[(cycle // 4 + number) % 10] for cycle in range(CYCLES)]
+        mood = [1 + 12 * WOBBLE[(round_number // 4 + number) % 10] for round_number in range(ROUNDS)]
         rates = {
             name: [
-                per_s * mood[cycle] * (1 + WOBBLE[(cycle * (3 * place + 1) + number) % 10] * 1.5)
-                for cycle in range(CYCLES)
+                per_s
+                * mood[round_number]
+                * (1 + WOBBLE[(round_number * (3 * place + 1) + number) % 10] * 1.5)
+                for round_number in range(ROUNDS)
             ]
             for place, (name, per_s) in enumerate(names.items())
         }
@@ -83,9 +85,9 @@ def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
     why = "25 service times of go; a pilot told another ratio of go and node, go+node's unlike them"
     made = sat("study")
     last = replace(made.blocks[-1], lengths=replace(LENGTHS, why=why))
-    [turns, _] = sentences(replace(made, blocks=(*made.blocks[:-1], last)))
+    [slices, _] = sentences(replace(made, blocks=(*made.blocks[:-1], last)))
     assert (
-        "(25 service times of Go; a pilot told another ratio of Go and Node, go+node's unlike them)" in turns
+        "(25 service times of Go; a pilot told another ratio of Go and Node, go+node's unlike them)" in slices
     )
 
 
@@ -94,8 +96,8 @@ def test_that_ratios_of_unlike_programs_leave_out_what_a_switch_costs_is_told() 
     assert "first fifth" not in next(sentences(made))
     design = replace(made.header.design, interleave=Interleaving(least_slice_ns=UNLIKE_NS))
     unlike = replace(made, header=replace(made.header, design=design))
-    [turns, _] = sentences(unlike)
-    assert turns.endswith("; ratios leave out the first fifth of each slice, which pays for the switch.")
+    [slices, _] = sentences(unlike)
+    assert slices.endswith("; ratios leave out the first fifth of each slice, which pays for the switch.")
 
 
 def with_load(made: Run, load: str, slice_ns: int) -> Run:
@@ -117,15 +119,15 @@ def test_loads_of_unlike_lengths_are_told_apart() -> None:
     assert "earlier ones" not in first + second
 
 
-def test_the_turns_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_told() -> None:
+def test_the_slices_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_told() -> None:
     made = with_load(with_load(sat("study"), "c500", 500_000_000), "c800", 250_000_000)
     first, _ = sentences(made)
     assert first.startswith(
         "Interleaved: 6 blocks of each of 3 loads, its servers at once, loaded in slices of "
     )
     assert " of 100 ms to 500 ms, 5 ms of washout before each" in first
-    turns = [how for what, how in circumstances(made) if what == "turns"]
-    assert [one.partition(":")[0] for one in turns] == [
+    slices = [how for what, how in circumstances(made) if what == "slices"]
+    assert [one.partition(":")[0] for one in slices] == [
         "Interleaved, l",
         "Interleaved, c500",
         "Interleaved, c800",
@@ -184,29 +186,31 @@ def test_a_block_is_drawn_slice_by_slice_on_one_axis_of_time() -> None:
     assert "100 ms" in chart.note
 
 
-def warmed_for(made: Run, cycles: int) -> Run:
-    """The run with so many cycles of warm-up, at a tenth of the rates, before its last block measured."""
+def warmed_for(made: Run, rounds: int) -> Run:
+    """The run with so many rounds of warm-up, at a tenth of the rates, before its last block measured."""
     last = made.blocks[-1]
-    late_ns = cycles * 2 * 105_000_000
+    late_ns = rounds * 2 * 105_000_000
     trials = []
     for place, trial in enumerate(last.trials):
         assert trial.arm is not None
         slices = trial.arm.slices
         warm = tuple(
-            replace(slices[0], phase="warmup", start_ns=(2 * cycle + place) * 105_000_000, completed=100)
-            for cycle in range(cycles)
+            replace(
+                slices[0], phase="warmup", start_ns=(2 * round_number + place) * 105_000_000, completed=100
+            )
+            for round_number in range(rounds)
         )
         slices = warm + tuple(replace(one, start_ns=one.start_ns + late_ns) for one in slices)
         trials.append(replace(trial, arm=replace(trial.arm, slices=slices)))
     return replace(made, blocks=(*made.blocks[:-1], replace(last, trials=tuple(trials))))
 
 
-def test_a_warm_up_longer_than_what_was_measured_does_not_fill_the_chart_of_turns() -> None:
+def test_a_warm_up_longer_than_what_was_measured_does_not_fill_the_chart_of_slices() -> None:
     chart = named(warmed_for(sat("study"), 100), "block")
     assert "Faint: the last of its warm-up; the 20 s before that are left out." in chart.note
     [measured] = re.findall(r'd="(M[^"]*)" class="curve s0"', "".join(chart.draw(900).parts))
     drawn = [float(x) for x in re.findall(r"H([\d.]+)", measured)]
-    assert len(drawn) == CYCLES and max(drawn) - min(drawn) > 600  # of 900 pixels
+    assert len(drawn) == ROUNDS and max(drawn) - min(drawn) > 600  # of 900 pixels
     assert "seconds since measuring began" in "".join(chart.draw(900).parts)
 
 
@@ -241,7 +245,7 @@ def test_the_page_has_both_and_stays_small() -> None:
     assert len(page) < 300_000
 
 
-def test_trials_one_after_the_other_have_no_turns_to_tell() -> None:
+def test_trials_one_after_the_other_have_no_slices_to_tell() -> None:
     from sample_run import run as sample
 
     made = sample()

@@ -1,4 +1,4 @@
-"""What a slice has of the turn before it: the size of it, and an error that is its own. Simulated."""
+"""What a slice has of the slice before it: the size of it, and an error that is its own. Simulated."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ import pytest
 from assay.stats.interleaved import CarryOver, carry_over
 
 
-def followed(draw: random.Random, arms: int, cycles: int) -> dict[int, str]:
-    """Whose turn was before each slice of the first arm; every second cycle runs backwards."""
+def followed(draw: random.Random, arms: int, rounds: int) -> dict[int, str]:
+    """Whose slice was before each slice of the first arm; every second round runs backwards."""
     last, order, after = "", list("abcdef"[:arms]), {}
-    for cycle in range(cycles):
-        order = order[::-1] if cycle % 2 else draw.sample(order, arms)
+    for round_number in range(rounds):
+        order = order[::-1] if round_number % 2 else draw.sample(order, arms)
         for name in order:
             if name == "a" and last:
-                after[cycle] = last
+                after[round_number] = last
             last = name
     return after
 
 
 def seen(
-    draw: random.Random, arms: int, effects: Mapping[str, float], cycles: int = 40, noise: float = 0.02
+    draw: random.Random, arms: int, effects: Mapping[str, float], rounds: int = 40, noise: float = 0.02
 ) -> CarryOver | None:
     """An interleaved block on a machine that slows down all the time."""
-    after = followed(draw, arms, cycles)
+    after = followed(draw, arms, rounds)
     logs = {
-        cycle: 9.0 - 0.01 * cycle + effects.get(after.get(cycle, ""), 0.0) + draw.gauss(0, noise)
-        for cycle in range(cycles)
+        round_number: 9.0
+        - 0.01 * round_number
+        + effects.get(after.get(round_number, ""), 0.0)
+        + draw.gauss(0, noise)
+        for round_number in range(rounds)
     }
     return carry_over(logs, after, "a", "b")
 
@@ -58,7 +61,7 @@ def test_what_follows_a_third_server_is_not_put_down_to_the_other() -> None:
 
 
 def test_a_block_without_both_kinds_tells_nothing() -> None:
-    logs = {cycle: 9.0 + cycle % 3 for cycle in range(8)}
+    logs = {round_number: 9.0 + round_number % 3 for round_number in range(8)}
     assert carry_over(logs, dict.fromkeys(range(8), "b"), "a", "b") is None
     assert carry_over(logs, dict.fromkeys(range(8), "a"), "a", "b") is None
     assert carry_over({}, {}, "a", "b") is None

@@ -19,18 +19,18 @@ rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_s
 
 @given(rates, rates)
 def test_the_ratio_turned_round_is_the_same_distance_away(a: dict[int, float], b: dict[int, float]) -> None:
-    there, back = interleaved.ratio_by_cycle(a, b), interleaved.ratio_by_cycle(b, a)
+    there, back = interleaved.ratio_by_round(a, b), interleaved.ratio_by_round(b, a)
     assert there == pytest.approx([-one for one in back])
     assert len(there) == len(a.keys() & b.keys())
 
 
 @given(rates, st.floats(0.01, 100), st.dictionaries(st.integers(0, 30), st.floats(0.1, 10)))
-def test_what_meets_both_slices_of_a_cycle_cancels(
+def test_what_meets_both_slices_of_a_round_cancels(
     a: dict[int, float], ratio: float, machine: dict[int, float]
 ) -> None:
-    one = {cycle: rate * machine.get(cycle, 1.0) for cycle, rate in a.items()}
-    other = {cycle: rate / ratio for cycle, rate in one.items()}
-    assert interleaved.ratio_by_cycle(one, other) == pytest.approx([math.log(ratio)] * len(a))
+    one = {round_number: rate * machine.get(round_number, 1.0) for round_number, rate in a.items()}
+    other = {round_number: rate / ratio for round_number, rate in one.items()}
+    assert interleaved.ratio_by_round(one, other) == pytest.approx([math.log(ratio)] * len(a))
 
 
 @pytest.mark.parametrize(("left", "costs"), [(200.0, 0.02), (0.0, 0.025)])
@@ -42,55 +42,57 @@ def test_a_pause_costs_what_it_took_of_the_answers_even_where_it_took_a_whole_sl
         **even,
         7: left,
     }  # of a slice of 250 ms the 200 ms in which a collector stops the program, or all
-    said = interleaved.ratio_by_cycle(paused, even)
+    said = interleaved.ratio_by_round(paused, even)
     assert len(said) == 40
     assert statistics.fmean(said) == pytest.approx(math.log(1 - costs))
-    assert statistics.fmean(interleaved.ratio_by_cycle(even, paused)) == pytest.approx(-math.log(1 - costs))
+    assert statistics.fmean(interleaved.ratio_by_round(even, paused)) == pytest.approx(-math.log(1 - costs))
 
 
 @given(rates, rates)
 def test_a_block_says_the_ratio_of_totals(a: dict[int, float], b: dict[int, float]) -> None:
     common = a.keys() & b.keys()
-    said = interleaved.ratio_by_cycle(a, b)
+    said = interleaved.ratio_by_round(a, b)
     if common:
-        totals = math.fsum(a[cycle] for cycle in common) / math.fsum(b[cycle] for cycle in common)
+        totals = math.fsum(a[round_number] for round_number in common) / math.fsum(
+            b[round_number] for round_number in common
+        )
         assert statistics.fmean(said) == pytest.approx(math.log(totals), abs=1e-9)
 
 
 @given(rates)
 def test_a_server_that_answered_nothing_has_no_ratio(a: dict[int, float]) -> None:
     silent = dict.fromkeys(a, 0.0)
-    assert interleaved.ratio_by_cycle(a, silent) == interleaved.ratio_by_cycle(silent, a) == []
+    assert interleaved.ratio_by_round(a, silent) == interleaved.ratio_by_round(silent, a) == []
 
 
-def test_the_spread_of_the_cycles_is_that_of_the_ratio_of_totals() -> None:
+def test_the_spread_of_the_rounds_is_that_of_the_ratio_of_totals() -> None:
     draw, errors, seen = random.Random(6), [], []
     for _ in range(400):
-        a = {cycle: 1000 * math.exp(draw.gauss(0, 0.2)) for cycle in range(30)}
+        a = {round_number: 1000 * math.exp(draw.gauss(0, 0.2)) for round_number in range(30)}
         b = dict.fromkeys(a, 1000.0)
-        stops = {cycle: 0.0 for cycle in a if draw.random() < 0.05}
-        said = interleaved.ratio_by_cycle({**a, **stops}, b)
+        stops = {round_number: 0.0 for round_number in a if draw.random() < 0.05}
+        said = interleaved.ratio_by_round({**a, **stops}, b)
         seen.append(statistics.fmean(said))
         errors.append(statistics.stdev(said) / math.sqrt(len(said)))
     assert statistics.stdev(seen) == pytest.approx(statistics.fmean(errors), rel=0.12)
 
 
 def _blocks(
-    draw: random.Random, number: int, cycles: int, within: float, between: float, ratio: float = 1.0
+    draw: random.Random, number: int, rounds: int, within: float, between: float, ratio: float = 1.0
 ) -> tuple[Side, Side]:
-    """Two servers under a machine that wanders by 10 % from cycle to cycle, both alike."""
+    """Two servers under a machine that wanders by 10 % from round to round, both alike."""
     a: dict[int, dict[int, float]] = {}
     b: dict[int, dict[int, float]] = {}
     for block in range(number):
         own = draw.gauss(math.log(ratio), between)
-        for cycle in range(cycles):
+        for round_number in range(rounds):
             machine = 1000 * math.exp(draw.gauss(0, 0.1))
-            a.setdefault(block, {})[cycle] = machine * math.exp(own + draw.gauss(0, within))
-            b.setdefault(block, {})[cycle] = machine
+            a.setdefault(block, {})[round_number] = machine * math.exp(own + draw.gauss(0, within))
+            b.setdefault(block, {})[round_number] = machine
 
-    def side(cycles_by_block: dict[int, dict[int, float]]) -> Side:
-        whole = {block: statistics.fmean(made.values()) for block, made in cycles_by_block.items()}
-        return Side(whole, cycles=cycles_by_block)
+    def side(rounds_by_block: dict[int, dict[int, float]]) -> Side:
+        whole = {block: statistics.fmean(made.values()) for block, made in rounds_by_block.items()}
+        return Side(whole, rounds=rounds_by_block)
 
     return side(a), side(b)
 
@@ -128,7 +130,7 @@ def test_the_course_ends_where_the_pair_is_and_narrows() -> None:
 def test_both_parts_of_the_spread_are_found() -> None:
     draw = random.Random(4)
     a, b = _blocks(draw, 200, 25, 0.04, 0.01)
-    rows = [interleaved.ratio_by_cycle(a.cycles[block], b.cycles[block]) for block in a.cycles]
+    rows = [interleaved.ratio_by_round(a.rounds[block], b.rounds[block]) for block in a.rounds]
     found = interleaved.spread(rows)
     assert found is not None
     assert found.within == pytest.approx(0.04, rel=0.15)
@@ -149,15 +151,15 @@ def test_what_is_needed_is_the_least_that_is_enough(within: float, between: floa
     if more.blocks is not None and more.blocks > 2:
         assert (half_width("looked at", more.blocks) or 9e9) * seen.deviation(20) <= wanted
         assert (half_width("looked at", more.blocks - 1) or 9e9) * seen.deviation(20) > wanted
-    if more.cycles is not None and more.cycles > interleaved.FEWEST_CYCLES:
-        assert (half_width("looked at", 6) or 9e9) * seen.deviation(more.cycles - 1) > wanted
+    if more.rounds is not None and more.rounds > interleaved.FEWEST_ROUNDS:
+        assert (half_width("looked at", 6) or 9e9) * seen.deviation(more.rounds - 1) > wanted
 
 
 def test_longer_blocks_do_not_help_where_the_blocks_differ() -> None:
     more = interleaved.more_needed(
         interleaved.Spread(0.01, 0.05, 20, 6), 0.01, lambda n: half_width("paired", n)
     )
-    assert more.cycles is None
+    assert more.rounds is None
     assert more.blocks is not None and more.blocks > 90
 
 
@@ -169,29 +171,29 @@ def _autocorrelated(draw: random.Random, n: int, r: float) -> list[float]:
     return values
 
 
-def test_batches_of_a_standing_block_hold_the_truth_where_cycles_depend_on_each_other() -> None:
+def test_batches_of_a_standing_block_hold_the_truth_where_rounds_depend_on_each_other() -> None:
     draw, held, naive, n = random.Random(5), 0, 0, 300
     for _ in range(n):
         logs = _autocorrelated(draw, 400, 0.6)
-        standing = [Side({0: 1.0}, cycles={0: _rates(logs)}, external=True), _even(len(logs))]
+        standing = [Side({0: 1.0}, rounds={0: _rates(logs)}, external=True), _even(len(logs))]
         made = pair(*standing)
         assert made is not None and made.ratio.low is not None and made.ratio.high is not None
         held += made.ratio.low <= math.exp(0.05) <= made.ratio.high
         centre, half = statistics.fmean(logs), 1.97 * statistics.stdev(logs) / 20
         naive += centre - half <= 0.05 <= centre + half
     assert held / n > 0.90
-    assert naive / n < 0.80  # cycles as samples: what the batches are there for
+    assert naive / n < 0.80  # rounds as samples: what the batches are there for
 
 
 def _rates(logs: Sequence[float]) -> dict[int, float]:
-    return {cycle: math.exp(log) for cycle, log in enumerate(logs)}
+    return {round_number: math.exp(log) for round_number, log in enumerate(logs)}
 
 
-def _even(cycles: int) -> Side:
-    return Side({0: 1.0}, cycles={0: dict.fromkeys(range(cycles), 1.0)}, external=True)
+def _even(rounds: int) -> Side:
+    return Side({0: 1.0}, rounds={0: dict.fromkeys(range(rounds), 1.0)}, external=True)
 
 
-def test_batches_use_all_cycles_but_a_few_and_tell_their_correlation() -> None:
+def test_batches_use_all_rounds_but_a_few_and_tell_their_correlation() -> None:
     found = interleaved.batched([float(n % 7) for n in range(100)])
     assert found is not None
     assert len(found.means) <= interleaved.MOST_BATCHES
@@ -203,8 +205,8 @@ def test_batches_use_all_cycles_but_a_few_and_tell_their_correlation() -> None:
 
 @pytest.mark.parametrize("manner", ["paired", "looked at"])
 def test_batches_that_still_depend_on_each_other_are_known_less_well(manner: Manner) -> None:
-    a, b = Side({0: 1.0}, cycles={0: _rates([0.001 * n for n in range(100)])}, external=True), _even(100)
-    found = interleaved.batched(interleaved.ratio_by_cycle(a.cycles[0], b.cycles[0]))
+    a, b = Side({0: 1.0}, rounds={0: _rates([0.001 * n for n in range(100)])}, external=True), _even(100)
+    found = interleaved.batched(interleaved.ratio_by_round(a.rounds[0], b.rounds[0]))
     made = pair(a, b, manner=manner)
     assert found is not None and made is not None and made.batches and made.ratio.high is not None
     factor, r = half_width(manner, len(found.means)), found.correlation
@@ -219,7 +221,7 @@ def test_independent_batches_cut_anew_at_each_look_keep_the_error() -> None:
         logs = [draw.gauss(0, 0.02) for _ in range(30 * 12)]
         for blocks in range(1, 31):
             seen = logs[: 12 * blocks]
-            side = Side({0: 1.0}, cycles={0: _rates(seen)}, external=True)
+            side = Side({0: 1.0}, rounds={0: _rates(seen)}, external=True)
             if settled(pair(side, _even(len(seen)), manner="looked at"), 0.0, 0.0) == "different":
                 wrong += 1
                 break

@@ -135,7 +135,7 @@ def test_a_swing_about_a_level_that_holds_is_no_change() -> None:
 
 
 def test_windows_of_several_lengths_are_judged_at_the_longest_and_changes_told_in_their_time() -> None:
-    """As of turns that get longer while a warm-up goes on: 22 s, the first 6 at half of the level."""
+    """As of slices that get longer while a warm-up goes on: 22 s, the first 6 at half of the level."""
     lengths = [100] * 4 + [200] * 4 + [400] * 4 + [800] * 24
     noise = np.random.default_rng(5).normal(1, 0.01, len(lengths))
     made: list[Window] = []

@@ -1,4 +1,4 @@
-"""Cycles in which another program kept the client from its core: left out of ratios, where enough are left
+"""Rounds in which another program kept the client from its core: left out of ratios, where enough are left
 and no server can have had a hand in it."""
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from assay.stats.pairing import Side, left_out, pair, paired_logs
 from assay.verdict import judge
 from assay.verdict.see_runs import see_run
 
-CYCLES = 12
+ROUNDS = 12
 CALM, PREEMPTED = 0.01, 0.4
 
 
 def side(rates: Mapping[int, Sequence[float]], delays: Mapping[int, Sequence[float]]) -> Side:
-    """A server with these rates, and what its client lacked of a core, by block and cycle."""
-    cycles = {block: dict(enumerate(each)) for block, each in rates.items()}
+    """A server with these rates, and what its client lacked of a core, by block and round."""
+    rounds = {block: dict(enumerate(each)) for block, each in rates.items()}
     return Side(
         {block: statistics.fmean(each) for block, each in rates.items()},
-        cycles=cycles,
+        rounds=rounds,
         delays={block: dict(enumerate(each)) for block, each in delays.items()},
     )
 
@@ -47,52 +47,52 @@ def sides(
     )
 
 
-def test_a_ratio_is_that_of_the_cycles_in_which_the_client_had_its_core() -> None:
-    a, b = sides([CALM, PREEMPTED] * (CYCLES // 2))
+def test_a_ratio_is_that_of_the_rounds_in_which_the_client_had_its_core() -> None:
+    a, b = sides([CALM, PREEMPTED] * (ROUNDS // 2))
     assert paired_logs(a, b) == pytest.approx([math.log(1.1)] * 4)
     assert left_out(a, b) == pytest.approx(0.5)
     made = pair(a, b)
     assert made is not None
-    assert made.ratio.method.endswith("of unpreempted cycles")
+    assert made.ratio.method.endswith("of unpreempted rounds")
 
 
-def test_a_cycle_is_preempted_where_either_of_the_two_was() -> None:
-    calm, late = [CALM] * CYCLES, [CALM] * (CYCLES - 1) + [PREEMPTED]
-    assert unpreempted({0: dict(enumerate(calm))}, {0: dict(enumerate(late))}) == {0: list(range(CYCLES - 1))}
+def test_a_round_is_preempted_where_either_of_the_two_was() -> None:
+    calm, late = [CALM] * ROUNDS, [CALM] * (ROUNDS - 1) + [PREEMPTED]
+    assert unpreempted({0: dict(enumerate(calm))}, {0: dict(enumerate(late))}) == {0: list(range(ROUNDS - 1))}
 
 
-@pytest.mark.parametrize("delays", [[0.3] * CYCLES, [0.3 + 0.004 * n for n in range(CYCLES)]])
-def test_what_always_waits_disturbs_no_cycle(delays: list[float]) -> None:
+@pytest.mark.parametrize("delays", [[0.3] * ROUNDS, [0.3 + 0.004 * n for n in range(ROUNDS)]])
+def test_what_always_waits_disturbs_no_round(delays: list[float]) -> None:
     a, b = sides(delays)
     assert left_out(a, b) == 0
     assert paired_logs(a, b) == [0.0] * 4
 
 
-def test_all_cycles_count_where_too_few_blocks_have_others() -> None:
-    a, b = sides([CALM] * 3 + [PREEMPTED] * (CYCLES - 3))
+def test_all_rounds_count_where_too_few_blocks_have_others() -> None:
+    a, b = sides([CALM] * 3 + [PREEMPTED] * (ROUNDS - 3))
     assert left_out(a, b) == 0
     assert paired_logs(a, b)[0] == pytest.approx(math.log((3 * 1100 + 9 * 1000) / (12 * 1000)))
 
 
 def test_a_block_that_was_preempted_throughout_is_left_out() -> None:
-    calm, noisy = [CALM] * CYCLES, [PREEMPTED] * CYCLES
-    rates = {block: [1100.0] * CYCLES for block in range(4)}
+    calm, noisy = [CALM] * ROUNDS, [PREEMPTED] * ROUNDS
+    rates = {block: [1100.0] * ROUNDS for block in range(4)}
     delays = {0: calm, 1: calm, 2: noisy, 3: calm}
     assert len(paired_logs(side(rates, delays), side(rates, delays))) == 3
 
 
-def test_where_nothing_is_known_of_the_core_all_cycles_count() -> None:
-    a, b = sides([CALM, PREEMPTED] * (CYCLES // 2))
-    assert paired_logs(Side(a.values, cycles=a.cycles), b)[0] == pytest.approx(math.log(1.05))
+def test_where_nothing_is_known_of_the_core_all_rounds_count() -> None:
+    a, b = sides([CALM, PREEMPTED] * (ROUNDS // 2))
+    assert paired_logs(Side(a.values, rounds=a.rounds), b)[0] == pytest.approx(math.log(1.05))
 
 
-def test_leaving_preempted_cycles_out_favours_nobody_and_tells_more() -> None:
+def test_leaving_preempted_rounds_out_favours_nobody_and_tells_more() -> None:
     random_ = random.Random(8)
     whole, calm = [], []
     for _ in range(300):
         a, b = _beside_a_program(random_, 1.04)
         calm += paired_logs(a, b)
-        whole += paired_logs(Side(a.values, cycles=a.cycles), Side(b.values, cycles=b.cycles))
+        whole += paired_logs(Side(a.values, rounds=a.rounds), Side(b.values, rounds=b.rounds))
     error = statistics.stdev(calm) / math.sqrt(len(calm))
     assert abs(statistics.fmean(calm) - math.log(1.04)) < 4 * error
     assert statistics.stdev(calm) < statistics.stdev(whole) / 2
@@ -122,7 +122,7 @@ def _beside_a_program(random_: random.Random, ratio: float) -> tuple[Side, Side]
 
 
 def sat(**changes: object) -> Run:
-    """Two servers in four blocks, in each of whose second cycles the client lacked its core."""
+    """Two servers in four blocks, in each of whose second rounds the client lacked its core."""
     made = run([case("a"), case("b")], (), 4)
     for number in range(4):
         block = interleaved({"a": [1100.0, 1000.0] * 6, "b": [1000.0] * 12}, number, number)
@@ -139,7 +139,7 @@ def sat(**changes: object) -> Run:
 
 
 def _lacking(one: Slice) -> Slice:
-    return replace(one, client_delayed_ns=round(one.length_ns * (PREEMPTED if one.cycle % 2 else CALM)))
+    return replace(one, client_delayed_ns=round(one.length_ns * (PREEMPTED if one.round % 2 else CALM)))
 
 
 def generator(cpus: tuple[int, ...], *, same_machine: bool) -> GeneratorSeen:
@@ -173,7 +173,7 @@ NOT_ALONE = {
 
 
 @pytest.mark.parametrize("changes", ALONE.values(), ids=ALONE)
-def test_cycles_are_left_out_where_the_client_has_its_cores_for_itself(changes: dict[str, object]) -> None:
+def test_rounds_are_left_out_where_the_client_has_its_cores_for_itself(changes: dict[str, object]) -> None:
     seen = see_run(sat(**changes))
     assert left_out(*(one.side() for one in seen.cases)) == pytest.approx(0.5)
 
@@ -184,8 +184,8 @@ def test_none_is_where_a_server_may_have_had_a_hand_in_it(changes: dict[str, obj
     assert left_out(*(one.side() for one in seen.cases)) == 0
 
 
-def test_the_report_says_how_many_cycles_ratios_leave_out() -> None:
+def test_the_report_says_how_many_rounds_ratios_leave_out() -> None:
     made = sat()
     told = list(sentences(replace(made, judgement=judge(made, 0))))
-    said = "Ratios leave out cycles in which other programs kept the client from its core: 50 % of them."
+    said = "Ratios leave out rounds in which other programs kept the client from its core: 50 % of them."
     assert said in told

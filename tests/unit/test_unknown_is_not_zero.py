@@ -7,7 +7,7 @@ from made_runs import case, found, interleaved, measurement, plan, run, server, 
 from msgspec.structs import replace
 from test_verdict_resting import busy, rested
 
-from assay.model.block import TurnSeen
+from assay.model.block import ServerSlice
 from assay.model.trial import HostSeen
 from assay.report.exports import table
 from assay.report.model import rows
@@ -20,12 +20,12 @@ UNSEEN = server(cpu_ns=None, cpu_share=None)
 BUSY = HostSeen(load_average_1m=1.0, steal_share=0.0, client_cpus_idle_share=0.55, busy_cores=1.9)
 
 
-def slice_seen(*cpu_ns: int | None, services: dict[str, int] | None = None) -> TurnSeen:
-    return TurnSeen(turn=0, arm=0, length_ns=10**8, cpu_ns=cpu_ns, services_cpu_ns=services or {})
+def slice_seen(*cpu_ns: int | None, services: dict[str, int] | None = None) -> ServerSlice:
+    return ServerSlice(number=0, arm=0, length_ns=10**8, cpu_ns=cpu_ns, services_cpu_ns=services or {})
 
 
 @pytest.mark.parametrize(
-    ("turns", "expected"),
+    ("slices", "expected"),
     [
         ([], None),
         ([slice_seen(None, 5)], None),
@@ -34,9 +34,9 @@ def slice_seen(*cpu_ns: int | None, services: dict[str, int] | None = None) -> T
     ],
 )
 def test_the_cpu_time_of_a_server_that_nobody_looked_at_in_time(
-    turns: list[TurnSeen], expected: int | None
+    slices: list[ServerSlice], expected: int | None
 ) -> None:
-    assert used_ns(turns, 0, 10**9) == expected
+    assert used_ns(slices, 0, 10**9) == expected
 
 
 def test_the_cpu_time_of_a_service_that_nobody_looked_at_in_time() -> None:
@@ -63,15 +63,16 @@ def test_its_share_of_its_cores_is_no_figure() -> None:
 
 
 def test_what_rested_unseen_may_have_been_busy() -> None:
-    cycles, made = 10, run([case("a"), case("b"), case("c")], (), 4)
-    rates = {name: [10_000.0] * cycles for name in "abc"}
+    rounds, made = 10, run([case("a"), case("b"), case("c")], (), 4)
+    rates = {name: [10_000.0] * rounds for name in "abc"}
     for number in range(4):
         block = rested(interleaved(rates, number, number), 0.6)
-        turns = tuple(
-            replace(one, cpu_ns=(10**8, None, one.cpu_ns[2])) if one.arm == 0 else one for one in block.turns
+        slices = tuple(
+            replace(one, cpu_ns=(10**8, None, one.cpu_ns[2])) if one.arm == 0 else one
+            for one in block.server_slices
         )
         trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in block.trials)
-        made = made.after(replace(block, trials=trials, turns=turns))
+        made = made.after(replace(block, trials=trials, server_slices=slices))
     [finding] = [one for one in judge(made, 0).findings if one.code == "H2"]
     told = "servers of its block that rested, or other programs, kept 0.6 cores busy"
     assert finding.evidence.partition(" (in ")[0] == told

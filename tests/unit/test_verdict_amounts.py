@@ -1,11 +1,11 @@
-"""By how much findings widen the ratio of a pair: more headers, a little work at rest, turns of both."""
+"""By how much findings widen the ratio of a pair: more headers, a little work at rest, slices of both."""
 
 from __future__ import annotations
 
 import pytest
 from made_runs import case, measurement, run, trial
 from msgspec.structs import replace
-from test_verdict_turn_rules import about_turns, ratio, sat, seen, two_in_turns
+from test_verdict_slice_rules import about_slices, ratio, sat, seen, two_in_slices
 
 from assay.model.design import ComparisonDesign
 from assay.model.estimate import Compared
@@ -52,7 +52,7 @@ def test_more_headers_cost_no_more_than_the_ratio_of_the_bytes(
 def test_who_allows_unlike_answers_compares_them_as_they_are() -> None:
     made = heads(90, body_of_b=40)
     [before] = [one for one in judge(made, 0).findings if one.code == "W3"]
-    assert (before.severity, before.on_comparison) == ("withheld", "one way")
+    assert (before.severity, before.on_comparison) == ("error", "one way")
     comparison = run(made.header.cases, made.trials, 0, {"kind": "versus", "margin": 0.01})
     assert isinstance(comparison.header.design, ComparisonDesign)
     design = replace(comparison.header.design, unlike_allowed=True)
@@ -71,11 +71,11 @@ def test_a_little_work_in_the_others_time_is_taken_off_both_ends() -> None:
 
 
 @pytest.mark.parametrize(("of_b", "together"), [(0.04, "added"), (-0.04, "the larger")])
-def test_what_turns_leave_to_both_adds_up_where_it_moves_their_ratio_one_way(
+def test_what_slices_leave_to_both_adds_up_where_it_moves_their_ratio_one_way(
     of_b: float, together: str
 ) -> None:
     """After b, a serves 5 % less; after a, b serves 4 % more, or as it were less, too."""
-    found = about_turns(two_in_turns(0.05, 0.002, 1, of_b=of_b))["T6"]
+    found = about_slices(two_in_slices(0.05, 0.002, 1, of_b=of_b))["T6"]
     amounts = [one.figures["wider"] for one in found]
     assert {one.subject.case for one in found} == {"a", "b"}
     assert bias(found, "a", "b") == pytest.approx(sum(amounts) if together == "added" else max(amounts))

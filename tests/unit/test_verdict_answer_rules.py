@@ -37,7 +37,7 @@ class TestWrongAnswers:
         clean = {"before": 5, "during": 1000, "after": 5}
         wrong = {f"{name}_wrong": int(name == when) for name in clean}
         finding = found(measurement(), contract=ContractSeen(**clean, **wrong, examples=("no quote",)))["W1"]
-        assert (finding.severity, finding.on_throughput) == ("withheld", "void")
+        assert (finding.severity, finding.on_throughput) == ("error", "void")
         assert when in finding.evidence and "no quote" in finding.evidence
 
     def test_the_engine_s_own_checks_count(self) -> None:
@@ -49,7 +49,7 @@ class TestWrongAnswers:
             before=5, before_wrong=0, during=1000, during_wrong=700, after=5, after_wrong=0
         )
         findings = found(measurement(failed=700, outcomes=(refused,)), contract=contract)
-        assert "W1" not in findings and findings["W2"].severity == "flagged"
+        assert "W1" not in findings and findings["W2"].severity == "warning"
 
     def test_too_few_checked_answers_are_a_note(self) -> None:
         assert found(changed(checked=312))["W1"].severity == "note"
@@ -62,11 +62,11 @@ class TestErrors:
         requests = RequestAccounting(started=10, completed=0, failed=0, in_flight=10)
         silent = changed(started=10, completed=0, failed=0, requests=requests)
         finding = found(silent, OPEN)["W2"]
-        assert finding.severity == "withheld" and finding.on_throughput == "void"
+        assert finding.severity == "error" and finding.on_throughput == "void"
         assert finding.evidence.startswith("no answer came within the measured 10 s, and 10 requests waited")
 
     @pytest.mark.parametrize(
-        ("failed", "severity"), [(0, None), (90, None), (150, "flagged"), (2000, "withheld")]
+        ("failed", "severity"), [(0, None), (90, None), (150, "warning"), (2000, "error")]
     )
     def test_share_of_failures(self, failed: int, severity: str | None) -> None:
         finding = found(measurement(failed=failed, outcomes=(REFUSED,))).get("W2")
@@ -90,7 +90,7 @@ class TestUnequalAnswers:
 
     def test_bytes_more_than_two_percent_apart(self) -> None:
         (finding,) = self.pair(self.saying(1000), self.saying(1030))
-        assert (finding.severity, finding.on_comparison) == ("withheld", "one way")
+        assert (finding.severity, finding.on_comparison) == ("error", "one way")
         assert "1,000 B" in finding.evidence and "1,030 B" in finding.evidence
         assert self.pair(self.saying(1000), self.saying(1015)) == []
 
@@ -100,7 +100,7 @@ class TestUnequalAnswers:
 
     def test_more_headers_around_the_same_body_are_a_bound(self) -> None:
         (finding,) = self.pair(measurement(bytes_each=173), measurement(bytes_each=236))
-        assert (finding.severity, finding.on_comparison) == ("flagged", "wider")
+        assert (finding.severity, finding.on_comparison) == ("warning", "wider")
         assert finding.figures["times"] == pytest.approx(236 / 173)
         assert finding.evidence == (
             "173 B an answer from a, 236 B from b: bodies are alike, headers differ, and may account for a "

@@ -1,4 +1,4 @@
-"""Rule S2 where servers take turns: few slices in each of several blocks."""
+"""Rule S2 where servers are interleaved: few slices in each of several blocks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from assay.verdict import judge
 Course = Callable[[int], float]
 
 
-def level(cycle: int) -> float:
+def level(round_number: int) -> float:
     return 1.0
 
 
-def warms(cycle: int) -> float:
-    return 0.7 + 0.08 * cycle
+def warms(round_number: int) -> float:
+    return 0.7 + 0.08 * round_number
 
 
-def tires(cycle: int) -> float:
-    return 1.0 if cycle < 3 else 0.6
+def tires(round_number: int) -> float:
+    return 1.0 if round_number < 3 else 0.6
 
 
 def sat(
@@ -46,8 +46,12 @@ def sat(
     for number in range(blocks):
         at = {
             name: [
-                10_000 * (place + 1) * course(cycle) * mood(cycle) * math.exp(noise.gauss(0, swing))
-                for cycle in range(slices)
+                10_000
+                * (place + 1)
+                * course(round_number)
+                * mood(round_number)
+                * math.exp(noise.gauss(0, swing))
+                for round_number in range(slices)
             ]
             for place, (name, course) in enumerate(servers.items())
         }
@@ -69,7 +73,7 @@ def test_a_server_that_changes_with_its_age_is_seen_in_few_slices(
 ) -> None:
     found = about_age(sat({"a": level, "b": course, "c": level}, slices=slices))
     assert list(found) == ["b"]
-    assert (found["b"].severity, found["b"].on_throughput) == ("flagged", effect)
+    assert (found["b"].severity, found["b"].on_throughput) == ("warning", effect)
     assert found["b"].because == f"it was still getting {words}"
     assert "over the age that 6 trials share, " in found["b"].evidence
 
@@ -79,19 +83,19 @@ def test_three_blocks_are_enough() -> None:
 
 
 def test_a_restless_machine_alone_is_no_server_s_doing() -> None:
-    flagged = [
+    warning = [
         seed
         for seed in range(40)
         if any(
-            one.severity == "flagged"
+            one.severity == "warning"
             for one in about_age(sat(dict.fromkeys("abc", level), swing=0.4, seed=seed)).values()
         )
     ]
-    assert len(flagged) <= 1
+    assert len(warning) <= 1
 
 
 def test_what_all_servers_of_a_block_do_is_told_and_bounds_none() -> None:
-    found = about_age(sat(dict.fromkeys("abc", level), mood=lambda cycle: 1.2 - 0.05 * cycle))
+    found = about_age(sat(dict.fromkeys("abc", level), mood=lambda round_number: 1.2 - 0.05 * round_number))
     assert list(found) == ["a", "b", "c"]
     assert {one.severity for one in found.values()} == {"note"}
     assert found["a"].evidence.endswith(
@@ -102,7 +106,7 @@ def test_what_all_servers_of_a_block_do_is_told_and_bounds_none() -> None:
 def test_a_server_s_own_control_warms_with_it_and_excuses_nothing() -> None:
     control = case("a again", role="control", control_of="a")
     made = sat({"a": warms, "a again": warms}, cases=[case("a"), control])
-    assert about_age(made)["a"].severity == "flagged"
+    assert about_age(made)["a"].severity == "warning"
 
 
 def bound(made: Run, after: int) -> Run:
@@ -125,7 +129,7 @@ def test_a_bound_that_is_too_short_is_the_study_s_fault_however_few_the_slices()
     )
     assert one.remedy == "raise the study's warm_up_max_s"
     warming = about_age(bound(sat({"a": warms, "b": level}), 2))["a"]
-    assert warming.severity == "flagged"
+    assert warming.severity == "warning"
     assert warming.evidence.endswith("; the warm-up had reached its bound in most trials")
 
 
@@ -177,14 +181,14 @@ def shortened(made: Run, to_ns: int) -> Run:
 def test_short_slices_are_judged_several_at_once() -> None:
     """24 slices of 25 ms are six windows: what one of them does alone is nothing that a window does."""
 
-    def blips(cycle: int) -> float:
-        return 0.5 if cycle in (11, 12, 13) else 1.0
+    def blips(round_number: int) -> float:
+        return 0.5 if round_number in (11, 12, 13) else 1.0
 
     long = {"a": blips, "b": level}
     assert "a" in about_age(sat(long, slices=24))
     assert "a" not in about_age(shortened(sat(long, slices=24), 25_000_000))
-    falls: dict[str, Course] = {"a": lambda cycle: 1.0 if cycle < 12 else 0.6, "b": level}
+    falls: dict[str, Course] = {"a": lambda round_number: 1.0 if round_number < 12 else 0.6, "b": level}
     [found] = [
         one for name, one in about_age(shortened(sat(falls, slices=24), 25_000_000)).items() if name == "a"
     ]
-    assert found.on_throughput == "at most" and found.severity == "flagged"
+    assert found.on_throughput == "at most" and found.severity == "warning"

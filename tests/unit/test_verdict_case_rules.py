@@ -43,7 +43,7 @@ class TestFairness:
                 msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
             )
 
-        assert repeated(12_000)["W4"].severity == "flagged"
+        assert repeated(12_000)["W4"].severity == "warning"
         assert "W4" not in repeated(10_500)
 
     @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ class TestFairness:
         [
             (Stray(), None),
             (Stray(bytes=900, connections=900, example="\\r"), "note"),
-            (Stray(bytes=9_000, connections=1_200, example=" and more"), "withheld"),
-            (Stray(bytes=100, connections=1, example="HTTP/1.1 200 OK"), "withheld"),
+            (Stray(bytes=9_000, connections=1_200, example=" and more"), "error"),
+            (Stray(bytes=100, connections=1, example="HTTP/1.1 200 OK"), "error"),
             (Stray(bytes=100, connections=1, example="HTTP/1.1 408 Request Timeout"), "note"),
         ],
     )
@@ -64,7 +64,7 @@ class TestFairness:
             assert stray.example in finding.evidence
 
     def test_an_encoding_that_nobody_asked_for(self) -> None:
-        assert found(measurement(encodings={"br": 100_000}))["W5"].severity == "withheld"
+        assert found(measurement(encodings={"br": 100_000}))["W5"].severity == "error"
         asking = plan(requests=(Request(headers=(("Accept-Encoding", "gzip;q=1, deflate"),)),))
         assert "W5" not in found(measurement(encodings={"gzip": 100_000}), asking)
         assert "gzip" in found(measurement(encodings={"br": 100_000}), asking)["W5"].evidence
@@ -75,9 +75,7 @@ class TestFairness:
         assert "W5" not in found(old, plan(http_version="1.0"))
         assert "W5" not in found(changed(http_versions={"1.1": 100_000}))
 
-    @pytest.mark.parametrize(
-        ("reopened", "severity"), [(1_000, None), (15_000, "withheld"), (90_000, "withheld")]
-    )
+    @pytest.mark.parametrize(("reopened", "severity"), [(1_000, None), (15_000, "error"), (90_000, "error")])
     def test_connections_that_were_not_kept(self, reopened: int, severity: str | None) -> None:
         connections = msgspec.structs.replace(measurement().connections, reopened=reopened)
         finding = found(changed(connections=connections)).get("W5")
@@ -107,7 +105,7 @@ class TestFairness:
         assert finding.code == "W6" and "pool 3 against 50" in finding.evidence
         assert [row.rank for row in judged.ranking] == [None, None]
         assert all(
-            row.throughput and not row.withheld for row in judged.ranking
+            row.throughput and not row.invalid for row in judged.ranking
         )  # only the comparison is void
         assert judge(self.pair({"pool": 3}, {"workers": 4}), 0).findings == ()
 
@@ -124,7 +122,7 @@ class TestFairness:
 
     @pytest.mark.parametrize("facts", [{"jit": "c1"}, {"debug": True}, {"request_log": True}])
     def test_a_handicap(self, facts: dict[str, str | bool]) -> None:
-        assert found(measurement(), None, case("a", facts=facts))["W7"].severity == "flagged"
+        assert found(measurement(), None, case("a", facts=facts))["W7"].severity == "warning"
         assert "W7" not in found(measurement(), None, case("a", facts={"jit": "full", "debug": False}))
 
 
@@ -192,7 +190,7 @@ class TestSamples:
 
     def test_a_level_that_changes_late(self) -> None:
         finding = found(self.steps(1000, 1000, 1300, 1300))["S2"]
-        assert finding.severity == "flagged" and "level still changed" in finding.evidence
+        assert finding.severity == "warning" and "level still changed" in finding.evidence
         assert (finding.on_throughput, finding.because) == ("at least", "it was still getting faster")
         tiring = found(self.steps(1000, 1000, 700, 700))["S2"]
         assert (tiring.on_throughput, tiring.because) == ("at most", "it was still getting slower")
@@ -207,7 +205,7 @@ class TestSamples:
         assert two.severity == "note" and "3 trials would tell the server from the machine" in two.evidence
 
     def test_warm_up_within_the_measured_time_counts_by_what_it_does_to_the_mean(self) -> None:
-        assert found(self.steps(500, 1000, 1000, 1000))["S2"].severity == "flagged"
+        assert found(self.steps(500, 1000, 1000, 1000))["S2"].severity == "warning"
         assert found(self.steps(900, 1000, 1000, 1000))["S2"].severity == "note"
         assert "S2" not in found(self.steps(1000, 1000))
 
@@ -239,7 +237,7 @@ class TestSamples:
         reached = told(WarmUpSeen(steady=False, bound_ns=5 * SECOND))
         assert reached is not None and "5.00 s in 2 of 2 trials" in reached.evidence
 
-    @pytest.mark.parametrize(("deviation", "severity"), [(0.03, None), (0.07, "note"), (0.2, "flagged")])
+    @pytest.mark.parametrize(("deviation", "severity"), [(0.03, None), (0.07, "note"), (0.2, "warning")])
     def test_trials_that_differ(self, deviation: float, severity: str | None) -> None:
         rates = [10_000 * (1 + deviation * sign) for sign in (1, -1, 1, -1, 1, -1)]
         trials = [trial("a", block, measurement(rate)) for block, rate in enumerate(rates)]
@@ -271,7 +269,7 @@ class TestDesign:
     def test_a_server_that_differs_from_itself_widens_every_comparison(self) -> None:
         judged = judge(self.control(1.05), 0)
         finding = next(f for f in judged.findings if f.code == "D1")
-        assert finding.severity == "flagged" and finding.subject.case is None
+        assert finding.severity == "warning" and finding.subject.case is None
         assert [row.rank for row in judged.ranking[:2]] == [1, 2]  # twice as fast is beyond any such bias
         assert judged.minimum_effect == finding.figures["wider"] > 0.05
         assert "D1" not in findings_of(self.control(1.0))
@@ -297,7 +295,7 @@ class TestDesign:
         return findings_of(run([case("a"), case("b")], trials, blocks=2))
 
     def test_cases_one_after_the_other(self) -> None:
-        assert self.order(("a", 0), ("a", 1), ("b", 0), ("b", 1))["D2"].severity == "flagged"
+        assert self.order(("a", 0), ("a", 1), ("b", 0), ("b", 1))["D2"].severity == "warning"
         assert "D2" not in self.order(("a", 0), ("b", 0), ("b", 1), ("a", 1))
 
 
@@ -312,7 +310,7 @@ class TestHost:
     )
     def test_a_preempted_machine(self, host: dict[str, float]) -> None:
         finding = found(measurement(), host=msgspec.structs.replace(QUIET, **host))["H2"]
-        assert finding.severity == "flagged"
+        assert finding.severity == "warning"
 
     def test_our_own_load_is_no_disturbance(self) -> None:
         own = msgspec.structs.replace(QUIET, busy_cores=1.5)  # client 0.4, server 0.99, the kernel the rest
@@ -331,7 +329,7 @@ class TestHost:
             QUIET, client_cpus_idle_share=0.0, server_cpus_idle_share=0.74, busy_cores=1.26
         )
         finding = found(measurement(busy=0.45), server=seen, host=host)["H2"]
-        assert finding.severity == "flagged" and "0.6 cores" in finding.evidence
+        assert finding.severity == "warning" and "0.6 cores" in finding.evidence
 
     @pytest.mark.parametrize("services_s", [0.0, 4.0, None])
     def test_services_are_no_disturbance(self, services_s: float | None) -> None:
@@ -363,7 +361,7 @@ class TestHost:
 
     def test_a_limit_that_was_hit_withholds(self) -> None:
         full = Outcome(origin="generator", kind="no_descriptors", count=20)
-        assert found(measurement(failed=20, outcomes=(full,)))["H3"].severity == "withheld"
+        assert found(measurement(failed=20, outcomes=(full,)))["H3"].severity == "error"
         full = msgspec.structs.replace(full, count=1)
         said = found(measurement(failed=1, outcomes=(full,)))["H3"].evidence
         assert said.startswith("1 request found no file descriptor free")
@@ -387,7 +385,7 @@ class TestTheRecord:
         lost = ("line 3 is damaged (its checksum does not fit) and was left out", "line 7 is damaged")
         damaged = msgspec.structs.replace(steady_run({"a": 10_000}), damage=lost)
         finding = findings_of(damaged)["D5"]
-        assert (finding.severity, finding.subject.case) == ("flagged", None)
+        assert (finding.severity, finding.subject.case) == ("warning", None)
         assert finding.evidence.startswith("2 lines of the record cannot be used: line 3 is damaged")
         assert not judge(damaged).clean
         assert "D5" not in findings_of(steady_run({"a": 10_000}))

@@ -17,7 +17,7 @@ from assay.verdict.rule import Hit
 
 
 def found(code: str, at_most_times: float | None = None) -> Finding:
-    made = RULES[code].finding(Subject(case="a"), Hit("flagged", "seen"))
+    made = RULES[code].finding(Subject(case="a"), Hit("warning", "seen"))
     return replace(made, at_most_times=at_most_times)
 
 

@@ -65,30 +65,33 @@ def test_a_clock_that_moved_or_was_lost_sight_of_under_load_is_told() -> None:
     assert "G11" not in on_cluster(generator(1), generator(2, clock_after=hardly))
 
 
-def in_turns(*generators: GeneratorSeen) -> dict[str, str]:
+def interleaved(*generators: GeneratorSeen) -> dict[str, str]:
     """As `on_cluster`, of an arm with washout of 5 ms."""
-    slices = tuple(made_slice(turn=2 * cycle, cycle=cycle, place=0, rate=10_000.0) for cycle in range(4))
+    slices = tuple(
+        made_slice(number=2 * round_number, round_number=round_number, place=0, rate=10_000.0)
+        for round_number in range(4)
+    )
     arm = Arm(block=0, slices=slices)
     findings = found(measurement(), generators=generators, link=Link(same_machine=False), arm=arm)
     return {code: finding.evidence for code, finding in findings.items()}
 
 
 def test_clocks_that_may_be_further_apart_than_a_settle_time_are_told() -> None:
-    assert "G11" not in in_turns(generator(1), generator(2))
+    assert "G11" not in interleaved(generator(1), generator(2))
     unsure = ClockSeen(offset_ns=0, uncertainty_ns=2_600_000, round_trip_ns=5_200_000)
-    said = in_turns(generator(1), generator(2, clock=unsure))["G11"]
+    said = interleaved(generator(1), generator(2, clock=unsure))["G11"]
     assert said.startswith("generator 10.0.0.2's clock is known to 2.6")
     moved = ClockSeen(offset_ns=6_000_000, uncertainty_ns=400_000, round_trip_ns=800_000)
-    assert "moved by 5.2" in in_turns(generator(1), generator(2, clock_after=moved))["G11"]
+    assert "moved by 5.2" in interleaved(generator(1), generator(2, clock_after=moved))["G11"]
     # Looked at once more on a busy network: that the clock has moved is not shown.
     vague = ClockSeen(offset_ns=6_000_000, uncertainty_ns=6_000_000, round_trip_ns=12_000_000)
-    assert "G11" not in in_turns(generator(1), generator(2, clock_after=vague))
+    assert "G11" not in interleaved(generator(1), generator(2, clock_after=vague))
 
 
 def test_a_start_that_is_late_is_told_where_it_reaches_into_what_was_measured() -> None:
     warm = changed(warmup_ns=20_000_000)
-    assert "G11" not in in_turns(generator(1, warm), generator(2, warm, started_late_ns=19_000_000))
-    said = in_turns(generator(1, warm), generator(2, warm, started_late_ns=32_000_000))["G11"]
+    assert "G11" not in interleaved(generator(1, warm), generator(2, warm, started_late_ns=19_000_000))
+    said = interleaved(generator(1, warm), generator(2, warm, started_late_ns=32_000_000))["G11"]
     assert said.startswith("generator 10.0.0.2 began 12.0 ms after its measured time")
 
 

@@ -94,10 +94,10 @@ def test_streams_that_wait_for_another_connection_are_no_contradiction() -> None
     """Half of the places carry nothing: they wait for the last ones of connections that the server ended."""
     twice = replace(streams_plan(), streams=PLACES)
     finding = found(reopened(2_000), twice)["M1"]
-    assert (finding.severity, finding.on_times) == ("flagged", "at least")
+    assert (finding.severity, finding.on_times) == ("warning", "at least")
     assert "the others of 128 streams waited for others to end on 2,000 connections" in finding.evidence
     few = found(reopened(500), twice)["M1"]
-    assert (few.severity, few.on_times) == ("withheld", "void")  # so few do not explain it
+    assert (few.severity, few.on_times) == ("error", "void")  # so few do not explain it
 
 
 def test_all_streams_of_a_connection_wait_while_it_is_opened() -> None:

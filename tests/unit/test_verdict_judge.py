@@ -12,7 +12,7 @@ from assay.core.errors import InputError
 from assay.model.estimate import ClaimVerdict, Ranked
 from assay.model.run import Judgement, Run
 from assay.model.trial import ContractSeen, Failure
-from assay.verdict import RULES, explain, judge, void_by, withheld
+from assay.verdict import RULES, explain, invalid, judge, void_by
 
 FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
 
@@ -63,7 +63,7 @@ class TestRanking:
         wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
         judged = judge(with_trials(made, {"java": {"contract": wrong}}), 0)
         java = rows(judged)["java"]
-        assert (java.rank, java.relative_to_best, java.withheld) == (None, None, True)
+        assert (java.rank, java.relative_to_best, java.invalid) == (None, None, True)
         assert java.reason == "void: W1" and not judged.clean
         assert (rows(judged)["go"].rank, rows(judged)["ruby"].rank) == (1, 2)
         best = rows(judged)["go"].relative_to_best
@@ -82,8 +82,8 @@ class TestRanking:
         judged = judge(msgspec.structs.replace(made, trials=off), 0)
         assert {finding.code for finding in judged.findings} == {"M1"}
         assert rows(judged)["java"].rank == 1 and not judged.clean
-        assert withheld(judged.findings, "java", "times")
-        assert not withheld(judged.findings, "java", "throughput")
+        assert invalid(judged.findings, "java", "times")
+        assert not invalid(judged.findings, "java", "throughput")
 
     def sending(self, body: int, encodings: dict[str, int] | None = None) -> Judgement:
         """The run in which java sends bodies of so many bytes, the others of 60."""
@@ -279,7 +279,7 @@ class TestClaims:
 
     def test_flags_are_named_beside_the_verdict(self) -> None:
         judged = verdict({"a": 13_000, "b": 10_000}, claim(), blocks=4)
-        assert judged.verdict == "supported" and "flagged: S5" in judged.reason
+        assert judged.verdict == "supported" and "warning: S5" in judged.reason
 
     @pytest.mark.parametrize(
         ("rates", "expected"),
@@ -348,7 +348,7 @@ class TestRegistry:
             for text in (rule.title, rule.meaning, rule.remedy, rule.source, rule.example):
                 assert text.strip() == text and len(text) > 3
             assert rule.meaning.endswith(".") and rule.severities
-            assert ("withheld" in rule.severities) == any("void" in one.words for one in rule.effects) or (
+            assert ("error" in rule.severities) == any("void" in one.words for one in rule.effects) or (
                 code in ("W6", "D2")  # a flag on both servers, and no comparison
             )
 

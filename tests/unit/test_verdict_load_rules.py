@@ -58,7 +58,7 @@ class TestGeneratorTime:
         worker = msgspec.structs.replace(measurement().workers[0], largest_stall_ns=150_000_000)
         trials = [trial("a", block, changed(workers=(worker,)) if block == 3 else None) for block in range(6)]
         (finding,) = judge(run([case("a")], trials), 0).findings
-        assert (finding.code, finding.severity, finding.trials) == ("G2", "withheld", 1)
+        assert (finding.code, finding.severity, finding.trials) == ("G2", "error", 1)
 
     def test_threads_that_share_cores_exhaust_the_cores(self) -> None:
         """A thousand threads, each busy for a five hundredth of the time, leave two cores nothing."""
@@ -92,7 +92,7 @@ class TestGeneratorTime:
 
 class TestOfferedLoad:
     @pytest.mark.parametrize(
-        ("started", "severity"), [(99_500, None), (98_000, "flagged"), (85_000, "withheld")]
+        ("started", "severity"), [(99_500, None), (98_000, "warning"), (85_000, "error")]
     )
     def test_shortfall(self, started: int, severity: str | None) -> None:
         finding = found(open_measurement(started=started), open_plan()).get("G3")
@@ -112,7 +112,7 @@ class TestOfferedLoad:
 
     def test_a_full_pool_or_dropped_starts(self) -> None:
         finding = found(open_measurement(waited_starts=101), open_plan())["G4"]
-        assert finding.severity == "flagged" and "101 starts came due" in finding.evidence
+        assert finding.severity == "warning" and "101 starts came due" in finding.evidence
         assert "G4" not in found(open_measurement(waited_starts=100), open_plan())
         assert "12 starts" in found(open_measurement(missed_starts=12), open_plan())["G4"].evidence
 
@@ -193,7 +193,7 @@ class TestEqualServers:
 class TestTimes:
     def test_an_order_that_cannot_be(self) -> None:
         times = msgspec.structs.replace(measurement().service_time, max_ns=1_000_000)
-        assert found(changed(service_time=times))["M2"].severity == "withheld"
+        assert found(changed(service_time=times))["M2"].severity == "error"
         times = msgspec.structs.replace(measurement().service_time, mean_ns=5e6, min_ns=6_000_000)
         assert "outside its own range" in found(changed(service_time=times))["M2"].evidence
 
@@ -201,11 +201,11 @@ class TestTimes:
         slow = histogram([1e6] * 9_950 + [5e9] * 50)
         made = measurement(1000, service_time=slow)
         finding = found(made)["M2"]
-        assert (finding.severity, finding.on_times) == ("flagged", "none")
+        assert (finding.severity, finding.on_times) == ("warning", "none")
 
     def test_waiting_that_a_closed_loop_would_have_hidden(self) -> None:
         waited = open_measurement(response_time=uniform_histogram(100_000, 900e6))
-        assert found(waited, open_plan())["M4"].severity == "flagged"
+        assert found(waited, open_plan())["M4"].severity == "warning"
         barely = open_measurement(response_time=uniform_histogram(100_000, 1_200_000))
         assert "M4" not in found(barely, open_plan())  # more than twice, and less than a millisecond
 
@@ -257,7 +257,7 @@ class TestServerBound:
         return findings_of(run([case("a")], [trial("a", b, **fields) for b in range(6)]))
 
     def test_a_server_with_time_to_spare(self) -> None:
-        assert self.busy(0.6)["M7"].severity == "flagged"
+        assert self.busy(0.6)["M7"].severity == "warning"
         assert self.busy(0.6)["M7"].at_most_times == pytest.approx(0.6**-3)  # whoever holds it back
         assert "M7" not in self.busy(0.95)
 

@@ -25,7 +25,7 @@ def preempted(*names: str, **changes: object) -> Judgement:
 
 
 @pytest.mark.parametrize("names", [("java", "go", "ruby"), ("java",), ("go",)])
-def test_a_preempted_machine_keeps_the_order_and_both_ends_of_each_ratio_in_turns(
+def test_a_preempted_machine_keeps_the_order_and_both_ends_of_each_ratio_in_slices(
     names: tuple[str, ...],
 ) -> None:
     made = run([case(name) for name in FRANKLIN], (), 6)
@@ -131,7 +131,7 @@ def test_what_held_back_one_build_alone_bounds_that_one() -> None:
     assert pair.shown
 
 
-def test_where_preempted_cycles_are_left_out_what_is_found_of_one_build_was_met_by_both() -> None:
+def test_where_preempted_rounds_are_left_out_what_is_found_of_one_build_was_met_by_both() -> None:
     """Other programs take a little more in the slices of one of the two, which is beyond a threshold."""
     short = {"server": server(cpu_share=0.88, cpu_ns=8_800_000_000)}
     enough = {"server": server(cpu_share=0.92, cpu_ns=9_200_000_000)}
@@ -150,7 +150,7 @@ def test_where_preempted_cycles_are_left_out_what_is_found_of_one_build_was_met_
 
 
 def sat(rates: dict[str, float], delayed_ns: int, held: dict[str, dict[str, Any]]) -> Judgement:
-    """Six blocks of two builds; in every third cycle others had so much of the client's core."""
+    """Six blocks of two builds; in every third round others had so much of the client's core."""
     made = run([case(name) for name in rates], (), 6)
     for number in range(6):
         each = {name: [per_s + place % 5 + number for place in range(12)] for name, per_s in rates.items()}
@@ -167,7 +167,7 @@ def _delayed(arm: Arm | None, by_ns: int) -> Arm:
     assert arm is not None
     return replace(
         arm,
-        slices=tuple(replace(one, client_delayed_ns=0 if one.cycle % 3 else by_ns) for one in arm.slices),
+        slices=tuple(replace(one, client_delayed_ns=0 if one.round % 3 else by_ns) for one in arm.slices),
     )
 
 
@@ -177,7 +177,7 @@ def stalled(seen: Measurement | None) -> Measurement:
 
 
 def test_a_generator_that_stood_still_did_not_meet_two_builds_alike() -> None:
-    """It stands still in the turn of one of them."""
+    """It stands still in the slice of one of them."""
     busy = {"server": server(cpu_share=0.81, cpu_ns=8_100_000_000)}
     rates = {"lean": 10_500, "heavy": 10_000}
     made = with_trials(steady_run(rates), dict.fromkeys(rates, busy))

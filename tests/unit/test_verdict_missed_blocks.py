@@ -24,7 +24,7 @@ PER_S = {"a": 10_000.0, "b": 20_000.0, "c": 15_000.0}
 
 
 def died(trial: Trial) -> Trial:
-    """Its process ended in the eighth of its cycles."""
+    """Its process ended in the eighth of its rounds."""
     assert trial.arm is not None
     arm = replace(trial.arm, slices=trial.arm.slices[:7], ended="asked")
     return replace(trial, measurement=None, failure=DIED, arm=arm)
@@ -68,7 +68,7 @@ def block(
     number: int, missed: Mapping[tuple[str, int], Callable[[Trial], Trial]], per_s: Mapping[str, float]
 ) -> Block:
     at = {
-        name: [rate * (1 + WOBBLE[(number * (place + 1) + cycle) % 10]) for cycle in range(12)]
+        name: [rate * (1 + WOBBLE[(number * (place + 1) + round_number) % 10]) for round_number in range(12)]
         for place, (name, rate) in enumerate(per_s.items())
     }
     made = interleaved(at, number, number)
@@ -97,7 +97,7 @@ def test_a_server_that_ended_costs_only_its_own_pairs_that_block() -> None:
     [one] = told(made)
     assert one.subject.case == "b"
     assert one.evidence == (
-        "it ended before the others in 1 block of 4 after 7 measured cycles: the server ended with exit "
+        "it ended before the others in 1 block of 4 after 7 measured rounds: the server ended with exit "
         "code 3 under load; with nothing served there, 75 % of its figure is left"
     )
     assert effect_words([one]) == "its throughput is at most what was measured, and at least 75 % of it"
@@ -105,7 +105,7 @@ def test_a_server_that_ended_costs_only_its_own_pairs_that_block() -> None:
     assert blocks[frozenset("ac")] == 4 and blocks[frozenset("ab")] == blocks[frozenset("bc")] == 3
 
 
-def test_what_it_missed_counts_as_nothing_served_and_turns_no_order_that_holds_all_the_same() -> None:
+def test_what_it_missed_counts_as_nothing_served_and_slices_no_order_that_holds_all_the_same() -> None:
     low, high = known(sat({("b", 1): died}), "b", "a")
     assert 1.45 < low < 1.5 and 2.0 < high < 2.05
     assert known(sat({("a", 1): died}), "b", "a")[0] > 1.95  # who is faster is not held back by the other

@@ -14,7 +14,7 @@ from assay.verdict import see_run
 from assay.verdict.ranking import rank
 
 FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
-FALLING = finding("S2", "flagged", "java", on_throughput="at most", because="it was still getting slower")
+FALLING = finding("S2", "warning", "java", on_throughput="at most", because="it was still getting slower")
 
 
 def order(preempted: Finding, rates: Mapping[str, float]) -> dict[str, Ranked]:
@@ -24,7 +24,7 @@ def order(preempted: Finding, rates: Mapping[str, float]) -> dict[str, Ranked]:
 
 @pytest.mark.parametrize(("code", "comparison"), [("H2", "none"), ("H1", "at least")])
 def test_a_ratio_that_is_known_keeps_its_case_a_place(code: str, comparison: str) -> None:
-    met_all = finding(code, "flagged", None, on_throughput="at least", on_comparison=comparison)
+    met_all = finding(code, "warning", None, on_throughput="at least", on_comparison=comparison)
     slowest = order(met_all, {"java": 3_000, "go": 85_000, "ruby": 10_000})
     assert {case: row.rank for case, row in slowest.items()} == {"go": 1, "ruby": 2, "java": 3}
     assert slowest["java"].known is not None
@@ -34,6 +34,6 @@ def test_a_ratio_that_is_known_keeps_its_case_a_place(code: str, comparison: str
 
 
 def test_limits_of_its_own_leave_nothing_known() -> None:
-    own = finding("G1", "withheld", "java", on_throughput="at least", because="its generator was full")
+    own = finding("G1", "error", "java", on_throughput="at least", because="its generator was full")
     java = order(own, FRANKLIN)["java"]
     assert java.rank is None and java.reason.startswith("limits in both directions leave nothing known: ")

@@ -23,7 +23,7 @@ BOUND = pytest.approx(BUSY**-3)
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
 def test_a_rule_bounds_what_was_held_back_and_nothing_else(rule: Rule) -> None:
     for effects in rule.effects:
-        made = rule.finding(Subject(case="a"), Hit("flagged", "seen", effects=effects), busy_share=BUSY)
+        made = rule.finding(Subject(case="a"), Hit("warning", "seen", effects=effects), busy_share=BUSY)
         assert made.at_most_times == (BOUND if effects.held_back else None)
         assert effects.throughput == "at least" or not effects.held_back
         noted = rule.finding(Subject(case="a"), Hit("note", "seen", effects=effects), busy_share=BUSY)

@@ -1,22 +1,22 @@
-"""T3: connections that are opened again between turns, and those that a count of requests closes."""
+"""T3: connections that are opened again between slices, and those that a count of requests closes."""
 
 from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from test_verdict_turn_rules import about_turns, sat, slices
+from test_verdict_slice_rules import about_slices, sat, slices
 
 from assay.model.block import Block
 from assay.model.trial import Trial
 
 
-def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> None:
-    found = about_turns(sat(lambda block: slices(block, "c", lambda one: replace(one, reopened=64))))
+def test_connections_that_are_opened_again_each_slice_bound_the_throughput() -> None:
+    found = about_slices(sat(lambda block: slices(block, "c", lambda one: replace(one, reopened=64))))
     [one] = found.pop("T3")
     assert found == {} and one.subject.case == "c" and one.on_throughput == "at least"
     assert one.evidence == "100 % of its 64 connections were opened again for each slice, on average"
     few = sat(lambda block: slices(block, "c", lambda one: replace(one, reopened=5)))
-    assert about_turns(few) == {}
+    assert about_slices(few) == {}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_closes_that_follow_a_count_are_no_matter_of_pauses(
         connections = replace(made.connections, reopened=reopened)
         return replace(trial, measurement=replace(made, requests=requests, connections=connections))
 
-    [one] = about_turns(sat(closing))["T3"]
+    [one] = about_slices(sat(closing))["T3"]
     assert ("keepalive_requests" in one.remedy) == (count is not None)
     assert one.on_throughput == ("at least" if count is None else "none")
     if count is not None:
@@ -53,4 +53,4 @@ def test_connections_that_were_not_to_be_kept_are_nobody_s_fault() -> None:
         plans = (replace(trial, plan=replace(trial.plan, keep_alive=False)) for trial in block.trials)
         return replace(block, trials=tuple(plans))
 
-    assert about_turns(sat(not_kept)) == {}
+    assert about_slices(sat(not_kept)) == {}

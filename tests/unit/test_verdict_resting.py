@@ -6,11 +6,11 @@ import pytest
 from made_runs import case, interleaved, run
 from msgspec.structs import replace
 
-from assay.model.block import Block, TurnSeen
+from assay.model.block import Block, ServerSlice
 from assay.model.trial import Trial
 from assay.verdict import judge
 
-CYCLES = 10
+ROUNDS = 10
 BLOCKS = 4
 
 
@@ -18,12 +18,12 @@ def rested(block: Block, share: float) -> Block:
     """The block with `b` and `c` at work in the slices of `a` for that share of a core together."""
     used = {0: (10**8, round(share / 4 * 1e8), round(3 * share / 4 * 1e8))}
     own = {arm: tuple(10**8 * (other == arm) for other in range(3)) for arm in (1, 2)}
-    turns = tuple(
-        TurnSeen(turn=cycle * 3 + arm, arm=arm, length_ns=10**8, cpu_ns=(used | own)[arm])
-        for cycle in range(CYCLES)
+    slices = tuple(
+        ServerSlice(number=round_number * 3 + arm, arm=arm, length_ns=10**8, cpu_ns=(used | own)[arm])
+        for round_number in range(ROUNDS)
         for arm in range(3)
     )
-    return replace(block, turns=turns)
+    return replace(block, server_slices=slices)
 
 
 def busy(trial: Trial, others: float) -> Trial:
@@ -46,7 +46,7 @@ def busy(trial: Trial, others: float) -> Trial:
 )
 def test_what_resting_servers_used_is_not_blamed_on_other_programs(resting: float, told: str) -> None:
     made = run([case("a"), case("b"), case("c")], (), BLOCKS)
-    rates = {"a": [10_000.0] * CYCLES, "b": [20_000.0] * CYCLES, "c": [15_000.0] * CYCLES}
+    rates = {"a": [10_000.0] * ROUNDS, "b": [20_000.0] * ROUNDS, "c": [15_000.0] * ROUNDS}
     for number in range(BLOCKS):
         block = rested(interleaved(rates, number, number), resting)
         trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in block.trials)

@@ -42,7 +42,7 @@ class TestGeneratorSaturated:
     def test_a_busy_thread_in_front_of_a_server_with_time_to_spare_gives_a_bound(self) -> None:
         idle = server(cpu_share=0.92)
         finding = found(measurement(busy=0.93), server=idle)["G1"]
-        assert (finding.severity, finding.on_throughput, finding.on_times) == ("withheld", "at least", "void")
+        assert (finding.severity, finding.on_throughput, finding.on_times) == ("error", "at least", "void")
         assert finding.at_most_times == pytest.approx(0.92**-3)
         assert "93 %" in finding.evidence and "20 %" in finding.evidence
         assert finding.figures["idle_share"] == pytest.approx(0.07)
@@ -50,7 +50,7 @@ class TestGeneratorSaturated:
 
     def test_a_server_whose_core_is_full_set_the_pace_whatever_its_client_did(self) -> None:
         finding = found(measurement(busy=0.99), server=server(cpu_share=0.98))["G1"]
-        assert (finding.severity, finding.on_throughput, finding.on_times) == ("withheld", "none", "void")
+        assert (finding.severity, finding.on_throughput, finding.on_times) == ("error", "none", "void")
         assert "so it set the pace itself" in finding.evidence
         assert found(measurement(busy=0.99), server=server(cpu_share=0.96))["G1"].on_throughput == "at least"
 
@@ -92,10 +92,10 @@ class TestCeiling:
         ("rate", "server_busy", "severity"),
         [
             (60_000, 0.5, None),
-            (75_000, 0.5, "flagged"),
-            (95_000, 0.5, "withheld"),
-            (75_000, 0.99, "flagged"),  # also where the server is seen to be saturated
-            (95_000, 0.99, "withheld"),
+            (75_000, 0.5, "warning"),
+            (95_000, 0.5, "error"),
+            (75_000, 0.99, "warning"),  # also where the server is seen to be saturated
+            (95_000, 0.99, "error"),
         ],
     )
     def test_share_of_the_null_server(self, rate: int, server_busy: float, severity: str | None) -> None:
@@ -121,7 +121,7 @@ class TestConnections:
     def test_franklin_s_missing_connections(self) -> None:
         made = changed(connections=self.connections(64, 40, 40), outcomes=(REFUSED,))
         finding = found(made)["G8"]
-        assert (finding.severity, finding.on_throughput) == ("withheld", "void")
+        assert (finding.severity, finding.on_throughput) == ("error", "void")
         assert "40 of the 64 connections" in finding.evidence and "connect refused: 157" in finding.evidence
 
     def test_a_connection_that_was_never_answered(self) -> None:
@@ -183,20 +183,20 @@ class TestConnections:
             for findings in (alone, candidates):
                 [finding] = [one for one in findings if one.code == "W5"]
                 assert (finding.severity, finding.on_throughput, finding.on_times) == (
-                    "flagged", "none", "none",
+                    "warning", "none", "none",
                 )  # fmt: skip
                 assert flags in finding.remedy
             asked = findings_of(run([case("a")], trials))["W5"]  # a study asks for HTTP/1.1, kept alive
-            assert (asked.severity, asked.on_throughput) == ("withheld", "void")
+            assert (asked.severity, asked.on_throughput) == ("error", "void")
 
     def test_what_waits_to_be_accepted_makes_bounds(self) -> None:
         finding = found(self.closing(answered=15))["G8"]
         assert (finding.severity, finding.on_throughput, finding.on_times) == (
-            "flagged", "at least", "at least",
+            "warning", "at least", "at least",
         )  # fmt: skip
         few = msgspec.structs.replace(measurement(connections=20), connections=self.closing().connections)
         waiting = found(few)["M1"]
-        assert (waiting.severity, waiting.on_times) == ("flagged", "at least")
+        assert (waiting.severity, waiting.on_times) == ("warning", "at least")
 
     def test_a_slow_server_is_not_called_too_fast(self) -> None:
         slow, fast = measurement(per_s=200, busy=0.95), measurement(per_s=100_000, busy=0.95)
@@ -208,7 +208,7 @@ class TestLittlesLaw:
     def test_petclinic_s_impossible_mean(self) -> None:
         made = measurement(28_392, 10, 1000, service_time=uniform_histogram(283_920, 69.5e6))
         finding = found(made, plan(1000))["M1"]
-        assert (finding.severity, finding.on_throughput, finding.on_times) == ("withheld", "none", "void")
+        assert (finding.severity, finding.on_throughput, finding.on_times) == ("error", "none", "void")
         assert finding.figures["in_flight"] == pytest.approx(1973, rel=0.01)
 
     @pytest.mark.parametrize(("factor", "hit"), [(0.96, False), (1.04, False), (0.93, True), (1.07, True)])
@@ -228,7 +228,7 @@ class TestLittlesLaw:
         times = uniform_histogram(100_000, 0.3e6)  # 3 in flight of 4
         assert "M1" not in found(measurement(10_000, 10, 4, service_time=times), plan(4))
 
-    def test_think_time_is_part_of_the_cycle(self) -> None:
+    def test_think_time_is_part_of_the_round(self) -> None:
         thinking = plan(load=Closed(connections=64, think_time_ns=5_400_000))
         assert "M1" not in found(changed(service_time=uniform_histogram(100_000, 1e6)), thinking)
 
@@ -289,7 +289,7 @@ class TestSamples:
     def test_five_trials_are_few_and_said(self) -> None:
         judged = judge(steady_run({"a": 10_000, "b": 20_000}, blocks=5), 0)
         (finding,) = judged.findings
-        assert (finding.code, finding.severity, finding.subject.case) == ("S5", "flagged", None)
+        assert (finding.code, finding.severity, finding.subject.case) == ("S5", "warning", None)
         assert "5 trials of each case" in finding.evidence
         assert [row.rank for row in judged.ranking] == [1, 2] and finding.because == ""
 
@@ -309,7 +309,7 @@ class TestSamples:
     def test_a_short_window_of_every_case_is_said_once(self) -> None:
         trials = [trial(name, b, measurement(seconds=4)) for name in ("a", "b") for b in range(6)]
         (finding,) = judge(run([case("a"), case("b")], trials), 0).findings
-        assert (finding.code, finding.severity, finding.subject.case) == ("S7", "flagged", None)
+        assert (finding.code, finding.severity, finding.subject.case) == ("S7", "warning", None)
         assert "4 s" in finding.evidence and "10 s" in finding.evidence
 
     def test_a_timer_that_rings_a_little_early_is_no_short_window(self) -> None:
@@ -319,7 +319,7 @@ class TestSamples:
 class TestCores:
     def test_client_and_server_on_one_core(self) -> None:
         finding = found(measurement(), plan(cpus=(1,)))["H1"]
-        assert finding.severity == "flagged" and "on the same cores (CPU 1)" in finding.evidence
+        assert finding.severity == "warning" and "on the same cores (CPU 1)" in finding.evidence
 
     def test_hardware_threads_of_one_core(self) -> None:
         trials = [trial("a", block) for block in range(6)]

@@ -223,7 +223,7 @@ def test_a_full_generator_in_front_of_a_full_server_takes_nothing_from_the_answe
     assert comparison.in_sentences(made).headline == (
         "A serves 1.201 times (95 % 1.189-1.213) the requests of B.",
     )
-    assert state(made).startswith("not clean: G1 withheld")
+    assert state(made).startswith("not clean: G1 error")
 
 
 def test_a_candidate_that_the_generator_held_back_gives_a_bound() -> None:

@@ -132,4 +132,4 @@ def test_a_figure_that_is_not_there_or_void_holds_no_limit() -> None:
     void = msgspec.structs.replace(made, trials=wrong)
     void = msgspec.structs.replace(void, judgement=judge(void, 0))
     assert exit_codes.of(void) == 1
-    assert comparison.in_sentences(void).headline[0].startswith("The throughput is withheld (W2")
+    assert comparison.in_sentences(void).headline[0].startswith("The throughput is invalid (W2")

@@ -22,7 +22,7 @@ from assay.verdict import judge, see_run
 from assay.verdict.answer import answer
 from assay.verdict.pairs import pair_of
 
-CYCLES = 30
+ROUNDS = 30
 
 
 def looking(n: int) -> float | None:
@@ -45,7 +45,7 @@ def stood(blocks: int, apart: float, noise: float, allowed: float | None = None)
     made = replace(made, header=replace(made.header, study_name="versus", design=design))
     for number in range(blocks):
         each = {
-            name: [per_s * math.exp(draw.gauss(0, noise)) for _ in range(CYCLES)]
+            name: [per_s * math.exp(draw.gauss(0, noise)) for _ in range(ROUNDS)]
             for name, per_s in rates.items()
         }
         made = made.after(standing(interleaved(each, number, number)))
@@ -65,8 +65,8 @@ def test_the_interval_is_told_by_its_batches_and_one_block_may_settle_it() -> No
     batches = found.pairs[0].batches
     assert batches is not None and batches >= FEWEST_BATCHES
     [sure] = comparison.in_sentences(made).sure
-    assert f"paired over {batches} batches of the cycles of 1 block;" in sure
-    assert found.pairs[0].ratio is not None and found.pairs[0].ratio.method.endswith("by batches of cycles")
+    assert f"paired over {batches} batches of the rounds of 1 block;" in sure
+    assert found.pairs[0].ratio is not None and found.pairs[0].ratio.method.endswith("by batches of rounds")
 
 
 def test_what_would_settle_it_is_told_in_blocks() -> None:
@@ -95,10 +95,10 @@ def test_what_would_decide_a_limit_is_told_in_blocks() -> None:
 
 def test_what_would_narrow_the_interval_follows_from_its_width() -> None:
     [_, scatter] = sentences(stood(3, apart=1.02, noise=0.02))
-    more = re.search(r"; ([\d,]+) more blocks? or blocks of ([\d,]+) cycles would probably", scatter)
+    more = re.search(r"; ([\d,]+) more blocks? or blocks of ([\d,]+) rounds would probably", scatter)
     assert more is not None
-    blocks, cycles = (int(one.replace(",", "")) for one in more.groups())
-    assert 0 <= (3 + blocks) - 3 * cycles / CYCLES < 1  # as many cycles, in blocks more or longer
+    blocks, rounds = (int(one.replace(",", "")) for one in more.groups())
+    assert 0 <= (3 + blocks) - 3 * rounds / ROUNDS < 1  # as many rounds, in blocks more or longer
 
 
 def test_its_course_is_drawn_by_batches() -> None:

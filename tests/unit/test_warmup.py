@@ -49,10 +49,13 @@ def ended(
 
 def test_a_arm_that_is_never_steady_is_warm_at_its_bound_however_few_of_its_slices_are_shown() -> None:
     bound = WarmUp(min_ns=2_000 * MS, max_ns=130_000 * MS)
-    slices = [made_slice(2 * cycle, cycle, 0, 1000.0 + 10 * cycle) for cycle in range(1300)]
+    slices = [
+        made_slice(2 * round_number, round_number, 0, 1000.0 + 10 * round_number)
+        for round_number in range(1300)
+    ]
     own = OwnTime()
-    for cycle in range(100, 1300, 100):
-        own.of(slices[:cycle][-1200:])  # as many as a live view shows
+    for round_number in range(100, 1300, 100):
+        own.of(slices[:round_number][-1200:])  # as many as a live view shows
     assert warmed_up(own.of(slices[:1299][-1200:]), bound) is None
     seen = warmed_up(own.of(slices[-1200:]), bound)
     assert seen is not None and not seen.steady and seen.took_ns == bound.max_ns

@@ -29,10 +29,13 @@ NOWHERE = frozenset(
         "keepers",
         "complaint",
         "complaints",
+        "withheld",
+        "flagged",
+        "turnbook",
     ]
 )
 """Private words that have a word of the field: see GLOSSARY.md."""
-PHRASES = ("settle time", "lends its turns")
+PHRASES = ("settle time", "lends its turns", "lends its slices")
 NO_NAMES = frozenset(
     [
         "lane",

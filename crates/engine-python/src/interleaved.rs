@@ -16,7 +16,7 @@ fn read_change(change_json: &[u8]) -> PyResult<Change> {
     serde_json::from_slice(change_json).map_err(|error| PlanError::new_err(error.to_string()))
 }
 
-/// A load of arms that take turns.
+/// A load of arms that are interleaved.
 #[pyclass(frozen)]
 pub(crate) struct InterleavedRun(assay_engine::InterleavedRun);
 
@@ -31,10 +31,10 @@ impl InterleavedRun {
             .map_err(raised)
     }
 
-    /// Changes the turns from a cycle on; the cycle from which that holds.
-    fn change(&self, change_json: &[u8], from_cycle: u64) -> PyResult<u64> {
+    /// Changes the slices from a round on; the round from which that holds.
+    fn change(&self, change_json: &[u8], from_round: u64) -> PyResult<u64> {
         self.0
-            .change(read_change(change_json)?, from_cycle)
+            .change(read_change(change_json)?, from_round)
             .map_err(raised)
     }
 
@@ -54,31 +54,31 @@ impl InterleavedRun {
         self.0.started_at_monotonic_ns()
     }
 
-    /// The turns that are settled, from one on.
-    fn turns<'py>(&self, py: Python<'py>, first: u64) -> PyResult<Bound<'py, PyBytes>> {
-        json(py, &self.0.turns(first))
+    /// The slices that are settled, from one on.
+    fn slices<'py>(&self, py: Python<'py>, first: u64) -> PyResult<Bound<'py, PyBytes>> {
+        json(py, &self.0.slices(first))
     }
 
-    /// Waits until the slice of a turn begins.
+    /// Waits until a slice begins.
     fn wait_begin<'py>(
         &self,
         py: Python<'py>,
-        turn: u64,
+        number: u64,
         timeout_s: f64,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let turn = py.detach(|| self.0.wait_begin(turn, duration(timeout_s)));
-        turn.map(|turn| json(py, &turn)).transpose()
+        let times = py.detach(|| self.0.wait_begin(number, duration(timeout_s)));
+        times.map(|times| json(py, &times)).transpose()
     }
 
-    /// Waits until the slice of a turn is over.
+    /// Waits until a slice is over.
     fn wait_end<'py>(
         &self,
         py: Python<'py>,
-        turn: u64,
+        number: u64,
         timeout_s: f64,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let turn = py.detach(|| self.0.wait_end(turn, duration(timeout_s)));
-        turn.map(|turn| json(py, &turn)).transpose()
+        let times = py.detach(|| self.0.wait_end(number, duration(timeout_s)));
+        times.map(|times| json(py, &times)).transpose()
     }
 
     /// The live view.
@@ -94,45 +94,45 @@ impl InterleavedRun {
     }
 }
 
-/// The turns of a run that others carry out in parts.
+/// The slices of a run that others carry out in parts.
 #[pyclass(frozen)]
-pub(crate) struct AgreedTurns(assay_engine::AgreedTurns);
+pub(crate) struct AgreedSlices(assay_engine::AgreedSlices);
 
 #[pymethods]
-impl AgreedTurns {
+impl AgreedSlices {
     #[new]
     fn new(plan_json: &[u8]) -> PyResult<Self> {
         let plan = read_plan(plan_json)?;
-        assay_engine::AgreedTurns::new(&plan)
+        assay_engine::AgreedSlices::new(&plan)
             .map(Self)
             .map_err(refused)
     }
 
-    /// A turn, where it is settled so many nanoseconds after the start.
-    fn turn<'py>(
+    /// A slice, where it is settled so many nanoseconds after the start.
+    fn slice<'py>(
         &self,
         py: Python<'py>,
         number: u64,
         now_ns: u64,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let turn = self.0.turn(number, now_ns);
-        turn.map(|turn| json(py, &turn)).transpose()
+        let times = self.0.slice(number, now_ns);
+        times.map(|times| json(py, &times)).transpose()
     }
 
-    /// The first cycle that is not settled once all are that begin by then.
-    fn next_cycle(&self, now_ns: u64) -> u64 {
-        self.0.next_cycle(now_ns)
+    /// The first round that is not settled once all are that begin by then.
+    fn next_round(&self, now_ns: u64) -> u64 {
+        self.0.next_round(now_ns)
     }
 
-    /// Whether there are no more turns.
+    /// Whether there are no more slices.
     fn is_over(&self) -> bool {
         self.0.is_over()
     }
 
-    /// Changes the turns from a cycle on; the cycle from which that holds.
-    fn change(&self, change_json: &[u8], from_cycle: u64) -> PyResult<u64> {
+    /// Changes the slices from a round on; the round from which that holds.
+    fn change(&self, change_json: &[u8], from_round: u64) -> PyResult<u64> {
         self.0
-            .change(read_change(change_json)?, from_cycle)
+            .change(read_change(change_json)?, from_round)
             .map_err(refused)
     }
 }

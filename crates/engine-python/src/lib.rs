@@ -8,7 +8,7 @@ mod script;
 use std::ffi::OsString;
 
 use assay_engine::{Asked, LoadPlan, RunError};
-use interleaved::{AgreedTurns, InterleavedRun, duration};
+use interleaved::{AgreedSlices, InterleavedRun, duration};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -209,7 +209,7 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(normalise_interleaved, module)?)?;
     module.add_class::<Run>()?;
     module.add_class::<InterleavedRun>()?;
-    module.add_class::<AgreedTurns>()?;
+    module.add_class::<AgreedSlices>()?;
     module.add_class::<PyScript>()?;
     module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;
     module.add("NotAnswered", module.py().get_type::<NotAnswered>())?;

@@ -1,16 +1,16 @@
-//! [`AgreedTurns`]: the turns of a run that others carry out in parts.
+//! [`AgreedSlices`]: the slices of a run that others carry out in parts.
 
 use crate::change::Change;
-use crate::course::{Course, Known, Turn};
+use crate::course::{Course, Known, SliceTimes};
 use crate::error::PlanError;
 use crate::plan::{InterleavedPlan, Part};
 
-/// The turns of an interleaved plan, for whoever sends nothing and has to know whose turn it is. They follow from the
+/// The slices of an interleaved plan, for whoever sends nothing and has to know whose slice it is. They follow from the
 /// plan and from the changes alone, so that everybody who is told the same has the same.
 #[derive(Debug)]
-pub struct AgreedTurns(Course);
+pub struct AgreedSlices(Course);
 
-impl AgreedTurns {
+impl AgreedSlices {
     /// Validates the plan.
     ///
     /// # Errors
@@ -29,23 +29,23 @@ impl AgreedTurns {
         })))
     }
 
-    /// A turn, where it is settled at `now_ns` after the start; settles all cycles that begin by then.
+    /// A slice, where it is settled at `now_ns` after the start; settles all rounds that begin by then.
     #[must_use]
-    pub fn turn(&self, number: u64, now_ns: u64) -> Option<Turn> {
-        match self.0.turn(number, now_ns) {
-            Known::Turn(turn) => Some(turn),
+    pub fn slice(&self, number: u64, now_ns: u64) -> Option<SliceTimes> {
+        match self.0.slice(number, now_ns) {
+            Known::Slice(times) => Some(times),
             Known::From(_) | Known::Over => None,
         }
     }
 
-    /// The first cycle that is not settled yet, once all are that begin by `now_ns`.
+    /// The first round that is not settled yet, once all are that begin by `now_ns`.
     #[must_use]
-    pub fn next_cycle(&self, now_ns: u64) -> u64 {
-        let _ = self.0.turn(u64::MAX, now_ns);
-        self.0.next_cycle()
+    pub fn next_round(&self, now_ns: u64) -> u64 {
+        let _ = self.0.slice(u64::MAX, now_ns);
+        self.0.next_round()
     }
 
-    /// Whether there are no more turns than the settled ones.
+    /// Whether there are no more slices than the settled ones.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.is_over()
@@ -54,8 +54,8 @@ impl AgreedTurns {
     /// As `InterleavedRun::change`.
     ///
     /// # Errors
-    /// Where a plan of such turns would be refused.
-    pub fn change(&self, change: Change, from_cycle: u64) -> Result<u64, PlanError> {
-        self.0.change(change, from_cycle)
+    /// Where a plan of such slices would be refused.
+    pub fn change(&self, change: Change, from_round: u64) -> Result<u64, PlanError> {
+        self.0.change(change, from_round)
     }
 }

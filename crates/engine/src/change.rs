@@ -1,8 +1,8 @@
-//! [`Change`]: what is asked of turns while they go on, and why an arm has no more of them.
+//! [`Change`]: what is asked of slices while they go on, and why an arm has no more of them.
 
 use serde::{Deserialize, Serialize};
 
-/// Why an arm has no more turns before the run ends.
+/// Why an arm has no more slices before the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -14,7 +14,7 @@ pub enum Ended {
     Asked,
 }
 
-/// What is asked of turns from outside. It holds from a cycle on, the same for all who share them.
+/// What is asked of slices from outside. It holds from a round on, the same for all who share them.
 ///
 /// The Rust twin of `Change` in `src/assay/model/interleaving.py`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +25,9 @@ pub enum Change {
         /// Which ones.
         arms: Option<Vec<u32>>,
     },
-    /// Only these arms have turns; the connections of the others stay open. Where none of them is left,
-    /// all have turns.
-    Turns {
+    /// Only these arms have slices; the connections of the others stay open. Where none of them is left,
+    /// all have slices.
+    Slices {
         /// Which ones.
         arms: Vec<u32>,
     },
@@ -38,13 +38,13 @@ pub enum Change {
         /// Of a washout.
         washout_ns: u64,
     },
-    /// An arm has no more turns; its accounting stay.
+    /// An arm has no more slices; its accounting stay.
     EndArm {
         /// Which one.
         arm: u32,
         /// Why.
         why: Ended,
     },
-    /// There are no more cycles.
+    /// There are no more rounds.
     End,
 }

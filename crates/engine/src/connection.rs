@@ -28,7 +28,7 @@ pub(crate) enum Stage {
 
 /// What the bytes read so far amount to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Heard {
     /// Answers are missing.
     Wait,
     /// All are in.
@@ -119,7 +119,7 @@ impl<T> Connection<T> {
         now_ns: u64,
         program: &Program,
         desk: &mut Desk,
-    ) -> Result<Turn, Broken> {
+    ) -> Result<Heard, Broken> {
         loop {
             // Whatever else comes before an answer is none of it.
             if !self.is_answering && input.first() == Some(&b'H') {
@@ -135,7 +135,7 @@ impl<T> Connection<T> {
                 event => event?,
             };
             match event {
-                None => return Ok(Turn::Wait),
+                None => return Ok(Heard::Wait),
                 Some(Event::Head(head)) => self.exchange.take_head(head, input, program, desk),
                 Some(Event::Body(data)) => self.exchange.take_data(data, program, desk),
                 Some(Event::Stray(bytes)) => self.note_stray(bytes, before, desk),
@@ -166,12 +166,12 @@ impl<T> Connection<T> {
         now_ns: u64,
         program: &Program,
         desk: &mut Desk,
-    ) -> Result<Turn, Broken> {
+    ) -> Result<Heard, Broken> {
         let head = desk.heads.last();
         self.exchange.take_head(head, &[], program, desk);
         self.end_answer(now_ns, program, desk);
         match self.outstanding {
-            0 => Ok(Turn::Done { reusable: false }),
+            0 => Ok(Heard::Done { reusable: false }),
             _ => Err(Broken::new(
                 Failure::ClosedEarly,
                 "the server changed the protocol before it answered all it was sent",
@@ -185,7 +185,7 @@ impl<T> Connection<T> {
         now_ns: u64,
         program: &Program,
         desk: &mut Desk,
-    ) -> Result<Turn, Broken> {
+    ) -> Result<Heard, Broken> {
         if self.decoder.close()?.is_none() {
             return Err(match self.served {
                 0 => Broken::new(Failure::ClosedEarly, "closed before the first answer"),
@@ -198,7 +198,7 @@ impl<T> Connection<T> {
         }
         self.end_answer(now_ns, program, desk);
         match self.outstanding {
-            0 => Ok(Turn::Done { reusable: false }),
+            0 => Ok(Heard::Done { reusable: false }),
             _ => self.unanswered(CLOSED, program),
         }
     }
@@ -206,10 +206,10 @@ impl<T> Connection<T> {
     /// The last answer says that the connection ends with it: the requests behind it were not processed (RFC 9112, 9.3.2
     /// and 9.6).
     #[cold]
-    fn unanswered(&mut self, detail: &str, program: &Program) -> Result<Turn, Broken> {
+    fn unanswered(&mut self, detail: &str, program: &Program) -> Result<Heard, Broken> {
         let can_be_sent = program.resends && self.can_send_again(program);
         match can_be_sent && self.exchange.keep_last(self.outstanding, program) {
-            true => Ok(Turn::SendAgain),
+            true => Ok(Heard::SendAgain),
             false => Err(Broken::new(Failure::ClosedEarly, detail)),
         }
     }
@@ -269,12 +269,12 @@ impl<T> Connection<T> {
         now_ns: u64,
         program: &Program,
         desk: &mut Desk,
-    ) -> Turn {
+    ) -> Heard {
         self.count_answer(desk);
         let reusable = reusable && self.is_in_step(program);
         self.exchange.follow(next, now_ns, desk);
         self.sent_bytes = 0;
-        Turn::Follow { reusable }
+        Heard::Follow { reusable }
     }
 
     /// Bytes that belong to no answer: those before them count, but nobody can say what comes
@@ -336,8 +336,8 @@ impl<T> Connection<T> {
     }
 
     #[inline]
-    fn done(&self, reusable: bool, program: &Program) -> Turn {
-        Turn::Done {
+    fn done(&self, reusable: bool, program: &Program) -> Heard {
+        Heard::Done {
             reusable: reusable && self.is_in_step(program),
         }
     }

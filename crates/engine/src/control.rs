@@ -15,7 +15,7 @@ pub(crate) const TICK_NS: u64 = 20_000_000;
 /// The most requests a worker reserves at once.
 const LARGEST_SHARE: u64 = 1_024;
 
-/// Read by every worker once per turn of its loop, written hardly ever.
+/// Read by every worker once per iteration of its loop, written hardly ever.
 #[derive(Debug)]
 pub(crate) struct Control {
     /// Where the measured phase begins: the warm-up's bound, or earlier when asked for.

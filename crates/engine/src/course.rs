@@ -1,13 +1,13 @@
-//! [`Course`]: the turns of a run so far, the same for all workers.
+//! [`Course`]: the slices of a run so far, the same for all workers.
 //!
-//! The turns of a cycle are settled as a whole, when the cycle before it is over, by whoever asks for
-//! its first turn. All others then find what is written down: so all workers switch at the same points
+//! The slices of a round are settled as a whole, when the round before it is over, by whoever asks for
+//! its first slice. All others then find what is written down: so all workers switch at the same points
 //! of the run's clock, without a word between them, and whatever is asked for from outside takes effect
-//! with the next cycle.
+//! with the next round.
 //!
-//! Where a run is a part of one, the turns are the same in all its parts: each settles them by itself, from
-//! the plan and from changes that name the cycle from which they hold. So nothing that only one of them
-//! sees may change its turns: that an arm should end is written down as found, and ended by all or none.
+//! Where a run is a part of one, the slices are the same in all its parts: each settles them by itself, from
+//! the plan and from changes that name the round from which they hold. So nothing that only one of them
+//! sees may change its slices: that an arm should end is written down as found, and ended by all or none.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,17 +18,17 @@ use crate::control::NEVER;
 use crate::error::PlanError;
 use crate::plan::{InterleavedPlan, Stop, check_lengths};
 use crate::record::measurement::Phase;
-use crate::schedule::Turns;
+use crate::schedule::SliceOrder;
 
-/// One turn of an arm: a time to settle, then its slice. Points of time count from the start of the run.
+/// One slice of an arm: a time to settle, then its slice. Points of time count from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Turn {
+pub struct SliceTimes {
     /// Its number within the run.
     pub number: u64,
-    /// In which cycle.
-    pub cycle: u64,
-    /// Which one within the cycle.
+    /// In which round.
+    pub round: u64,
+    /// Which one within the round.
     pub place: u32,
     /// Whose it is.
     pub arm: u32,
@@ -42,11 +42,11 @@ pub struct Turn {
     pub end_ns: u64,
 }
 
-/// What is settled about a turn.
+/// What is settled about a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     /// All of it.
-    Turn(Turn),
+    Slice(SliceTimes),
     /// It will be known, if there is one, at this point of time.
     From(u64),
     /// There is none.
@@ -61,9 +61,9 @@ pub(crate) struct Course {
 
 #[derive(Debug)]
 struct State {
-    turns: Vec<Turn>,
-    /// The order of the arms that have turns, and the cycle with which it began.
-    order: Turns,
+    slices: Vec<SliceTimes>,
+    /// The order of the arms that have slices, and the round with which it began.
+    order: SliceOrder,
     order_from: u64,
     seed: u64,
     slice_ns: u64,
@@ -72,9 +72,9 @@ struct State {
     /// How long each arm is to measure in its own slices.
     enough_ns: u64,
     arms: Vec<ArmState>,
-    /// Changes that hold from a later cycle than the next.
+    /// Changes that hold from a later round than the next.
     ahead: Vec<(u64, Change)>,
-    /// Whether others settle the same turns elsewhere.
+    /// Whether others settle the same slices elsewhere.
     is_shared: bool,
     first_worker: u32,
     ends: bool,
@@ -84,7 +84,7 @@ struct State {
 /// How an arm stands.
 #[derive(Debug, Clone)]
 struct ArmState {
-    has_turns: bool,
+    has_slices: bool,
     measures: bool,
     measured_ns: u64,
     ended: Option<Ended>,
@@ -102,7 +102,7 @@ impl Course {
             None => (0, first.threads),
         };
         let standing = ArmState {
-            has_turns: true,
+            has_slices: true,
             measures: false,
             measured_ns: 0,
             ended: None,
@@ -110,8 +110,8 @@ impl Course {
             unreachable: vec![false; workers as usize],
         };
         let mut state = State {
-            turns: Vec::new(),
-            order: Turns::new(Vec::new(), plan.seed),
+            slices: Vec::new(),
+            order: SliceOrder::new(Vec::new(), plan.seed),
             order_from: 0,
             seed: plan.seed,
             slice_ns: plan.slice_ns,
@@ -134,12 +134,12 @@ impl Course {
         }
     }
 
-    /// What is known at `now_ns` of a turn.
-    pub(crate) fn turn(&self, number: u64, now_ns: u64) -> Known {
+    /// What is known at `now_ns` of a slice.
+    pub(crate) fn slice(&self, number: u64, now_ns: u64) -> Known {
         let mut state = self.state();
         loop {
-            if let Some(turn) = state.turns.get(number as usize) {
-                return Known::Turn(*turn);
+            if let Some(times) = state.slices.get(number as usize) {
+                return Known::Slice(*times);
             }
             if state.is_over {
                 return Known::Over;
@@ -152,41 +152,41 @@ impl Course {
         }
     }
 
-    /// The turns that are settled, from one on.
-    pub(crate) fn turns(&self, first: u64) -> Vec<Turn> {
+    /// The slices that are settled, from one on.
+    pub(crate) fn slices(&self, first: u64) -> Vec<SliceTimes> {
         let state = self.state();
         let first = usize::try_from(first).unwrap_or(usize::MAX);
-        state.turns.get(first..).unwrap_or_default().to_vec()
+        state.slices.get(first..).unwrap_or_default().to_vec()
     }
 
-    /// A turn that is settled, by its number.
-    pub(crate) fn settled(&self, number: u64) -> Option<Turn> {
-        self.state().turns.get(number as usize).copied()
+    /// A slice that is settled, by its number.
+    pub(crate) fn settled(&self, number: u64) -> Option<SliceTimes> {
+        self.state().slices.get(number as usize).copied()
     }
 
-    /// Whose turn it is.
-    pub(crate) fn at(&self, now_ns: u64) -> Option<Turn> {
+    /// Whose slice it is.
+    pub(crate) fn at(&self, now_ns: u64) -> Option<SliceTimes> {
         let state = self.state();
-        let next = state.turns.partition_point(|turn| turn.end_ns <= now_ns);
-        state.turns.get(next).copied()
+        let next = state.slices.partition_point(|times| times.end_ns <= now_ns);
+        state.slices.get(next).copied()
     }
 
-    /// The first cycle that is not settled yet.
-    pub(crate) fn next_cycle(&self) -> u64 {
-        self.state().next_cycle()
+    /// The first round that is not settled yet.
+    pub(crate) fn next_round(&self) -> u64 {
+        self.state().next_round()
     }
 
-    /// Whether there are no more turns than the settled ones.
+    /// Whether there are no more slices than the settled ones.
     pub(crate) fn is_over(&self) -> bool {
         self.state().is_over
     }
 
-    /// Changes the turns from a cycle on, or from the next one that is settled where that is later; gives
-    /// the cycle from which the change holds.
+    /// Changes the slices from a round on, or from the next one that is settled where that is later; gives
+    /// the round from which the change holds.
     ///
     /// # Errors
     /// Where lengths are out of bounds.
-    pub(crate) fn change(&self, change: Change, from_cycle: u64) -> Result<u64, PlanError> {
+    pub(crate) fn change(&self, change: Change, from_round: u64) -> Result<u64, PlanError> {
         if let Change::Lengths {
             slice_ns,
             washout_ns,
@@ -195,15 +195,15 @@ impl Course {
             check_lengths(slice_ns, washout_ns)?;
         }
         let mut state = self.state();
-        let next = state.next_cycle();
-        match from_cycle <= next {
+        let next = state.next_round();
+        match from_round <= next {
             true => state.apply(&change),
-            false => state.ahead.push((from_cycle, change)),
+            false => state.ahead.push((from_round, change)),
         }
-        Ok(from_cycle.max(next))
+        Ok(from_round.max(next))
     }
 
-    /// A worker saw why an arm should have no more turns.
+    /// A worker saw why an arm should have no more slices.
     pub(crate) fn note_end(&self, arm: u32, why: Ended) {
         self.state().note_end(arm as usize, why);
     }
@@ -233,14 +233,14 @@ impl Course {
 impl State {
     /// Up to where all is settled.
     fn until_ns(&self) -> u64 {
-        self.turns.last().map_or(0, |turn| turn.end_ns)
+        self.slices.last().map_or(0, |times| times.end_ns)
     }
 
-    fn next_cycle(&self) -> u64 {
-        self.turns.last().map_or(0, |turn| turn.cycle + 1)
+    fn next_round(&self) -> u64 {
+        self.slices.last().map_or(0, |times| times.round + 1)
     }
 
-    /// Lets a change hold from the next cycle on.
+    /// Lets a change hold from the next round on.
     fn apply(&mut self, change: &Change) {
         match change {
             Change::Measure { arms } => {
@@ -248,9 +248,9 @@ impl State {
                     arm.measures |= arms.as_ref().is_none_or(|arms| arms.contains(&number));
                 }
             }
-            Change::Turns { arms } => {
+            Change::Slices { arms } => {
                 for (number, arm) in (0..).zip(&mut self.arms) {
-                    arm.has_turns = arms.contains(&number);
+                    arm.has_slices = arms.contains(&number);
                 }
             }
             Change::Lengths {
@@ -266,17 +266,17 @@ impl State {
         }
     }
 
-    /// Lets the changes hold that name this cycle, in the order in which they came.
-    fn apply_due(&mut self, cycle: u64) {
-        for (from_cycle, change) in std::mem::take(&mut self.ahead) {
-            match from_cycle <= cycle {
+    /// Lets the changes hold that name this round, in the order in which they came.
+    fn apply_due(&mut self, round: u64) {
+        for (from_round, change) in std::mem::take(&mut self.ahead) {
+            match from_round <= round {
                 true => self.apply(&change),
-                false => self.ahead.push((from_cycle, change)),
+                false => self.ahead.push((from_round, change)),
             }
         }
     }
 
-    /// Ends an arm; where others settle the same turns, only writes down that it should end.
+    /// Ends an arm; where others settle the same slices, only writes down that it should end.
     fn note_end(&mut self, arm: usize, why: Ended) {
         let arm = &mut self.arms[arm];
         match self.is_shared {
@@ -298,33 +298,33 @@ impl State {
         }
     }
 
-    /// Settles the next cycle, or that there is none.
+    /// Settles the next round, or that there is none.
     fn extend(&mut self) {
         let mut begin_ns = self.until_ns();
-        let cycle = self.next_cycle();
+        let round = self.next_round();
         self.note_unreachable();
-        self.apply_due(cycle);
+        self.apply_due(round);
         for arm in &mut self.arms {
             arm.measures |= begin_ns >= self.warmup_max_ns;
         }
-        let arms = self.arms_with_turns();
+        let arms = self.arms_with_slices();
         let is_enough = |arm: &ArmState| arm.measured_ns >= self.enough_ns;
         let living = || self.arms.iter().filter(|arm| arm.ended.is_none());
         if self.ends || living().all(is_enough) {
             self.is_over = true;
             return;
         }
-        // What is measured is balanced by itself, so it begins with the first of a pair of cycles.
+        // What is measured is balanced by itself, so it begins with the first of a pair of rounds.
         if arms != self.order.arms() || arms.iter().any(|arm| self.begins_to_measure(*arm)) {
-            self.order = Turns::new(arms, self.seed ^ cycle);
-            self.order_from = cycle;
+            self.order = SliceOrder::new(arms, self.seed ^ round);
+            self.order_from = round;
         }
-        for (place, arm) in (0..).zip(self.order.order(cycle - self.order_from)) {
+        for (place, arm) in (0..).zip(self.order.order(round - self.order_from)) {
             let standing = &mut self.arms[arm as usize];
             let start_ns = begin_ns + self.washout_ns;
-            let turn = Turn {
-                number: self.turns.len() as u64,
-                cycle,
+            let times = SliceTimes {
+                number: self.slices.len() as u64,
+                round,
                 place,
                 arm,
                 phase: match standing.measures {
@@ -338,8 +338,8 @@ impl State {
             if standing.measures {
                 standing.measured_ns += self.slice_ns;
             }
-            begin_ns = turn.end_ns;
-            self.turns.push(turn);
+            begin_ns = times.end_ns;
+            self.slices.push(times);
         }
     }
 
@@ -348,8 +348,8 @@ impl State {
         arm.measures && arm.measured_ns == 0
     }
 
-    /// The arms of the next cycle. Turns that nobody wants are everybody's.
-    fn arms_with_turns(&self) -> Vec<u32> {
+    /// The arms of the next round. Slices that nobody wants are everybody's.
+    fn arms_with_slices(&self) -> Vec<u32> {
         let of = |wanted: fn(&ArmState) -> bool| -> Vec<u32> {
             (0..)
                 .zip(&self.arms)
@@ -357,7 +357,7 @@ impl State {
                 .map(|(number, _)| number)
                 .collect()
         };
-        match of(|arm| arm.has_turns) {
+        match of(|arm| arm.has_slices) {
             arms if arms.is_empty() => of(|_| true),
             arms => arms,
         }

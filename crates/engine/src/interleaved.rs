@@ -1,4 +1,4 @@
-//! [`InterleavedRun`]: one execution of an interleaved plan, whose arms take turns.
+//! [`InterleavedRun`]: one execution of an interleaved plan, whose arms are interleaved.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::agree;
 use crate::change::{Change, Ended};
 use crate::clock::Clock;
 use crate::control::{Control, NEVER};
-use crate::course::{Course, Known, Turn};
+use crate::course::{Course, Known, SliceTimes};
 use crate::error::RunError;
 use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
 use crate::machine;
@@ -24,9 +24,9 @@ use crate::target::{Scheme, Target};
 use crate::transport::{Plain, TlsStream, Transport};
 use crate::worker::{Arm, Worker};
 
-/// A load of several arms that take turns. Dropping it stops it.
+/// A load of several arms that are interleaved. Dropping it stops it.
 ///
-/// Every control takes effect with the next cycle, or one that is named, but for [`Self::stop`].
+/// Every control takes effect with the next round, or one that is named, but for [`Self::stop`].
 #[derive(Debug)]
 pub struct InterleavedRun {
     control: Arc<Control>,
@@ -130,13 +130,13 @@ impl InterleavedRun {
         })
     }
 
-    /// Changes the turns from a cycle on, or from the first one that is not settled yet where that is
-    /// later; gives the cycle from which the change holds.
+    /// Changes the slices from a round on, or from the first one that is not settled yet where that is
+    /// later; gives the round from which the change holds.
     ///
     /// # Errors
-    /// Where a plan of such turns would be refused.
-    pub fn change(&self, change: Change, from_cycle: u64) -> Result<u64, RunError> {
-        Ok(self.course.change(change, from_cycle)?)
+    /// Where a plan of such slices would be refused.
+    pub fn change(&self, change: Change, from_round: u64) -> Result<u64, RunError> {
+        Ok(self.course.change(change, from_round)?)
     }
 
     /// Ends the run so many nanoseconds after its start or, where that is over, at once; its result is
@@ -156,39 +156,44 @@ impl InterleavedRun {
         self.clock.started_at_monotonic_ns()
     }
 
-    /// The turns that are settled, from one on: all that were, and the rest of the cycle under way.
+    /// The slices that are settled, from one on: all that were, and the rest of the round under way.
     #[must_use]
-    pub fn turns(&self, first: u64) -> Vec<Turn> {
-        self.course.turns(first)
+    pub fn slices(&self, first: u64) -> Vec<SliceTimes> {
+        self.course.slices(first)
     }
 
-    /// Waits until the slice of a turn begins, for at most so long. None where that time passed, or the
+    /// Waits until a slice begins, for at most so long. None where that time passed, or the
     /// run ended before.
     #[must_use]
-    pub fn wait_begin(&self, turn: u64, timeout: Duration) -> Option<Turn> {
-        self.wait_for(turn, |turn| turn.start_ns, timeout)
+    pub fn wait_begin(&self, number: u64, timeout: Duration) -> Option<SliceTimes> {
+        self.wait_for(number, |times| times.start_ns, timeout)
     }
 
-    /// Waits until the slice of a turn is over, for at most so long. None where that time passed, or the
+    /// Waits until a slice is over, for at most so long. None where that time passed, or the
     /// run ended before.
     #[must_use]
-    pub fn wait_end(&self, turn: u64, timeout: Duration) -> Option<Turn> {
-        self.wait_for(turn, |turn| turn.end_ns, timeout)
+    pub fn wait_end(&self, number: u64, timeout: Duration) -> Option<SliceTimes> {
+        self.wait_for(number, |times| times.end_ns, timeout)
     }
 
-    fn wait_for(&self, number: u64, point: fn(&Turn) -> u64, timeout: Duration) -> Option<Turn> {
+    fn wait_for(
+        &self,
+        number: u64,
+        point: fn(&SliceTimes) -> u64,
+        timeout: Duration,
+    ) -> Option<SliceTimes> {
         let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(NEVER);
         let give_up_ns = self.clock.now_ns().saturating_add(timeout_ns);
         loop {
             let now_ns = self.clock.now_ns();
             let ended_ns = self.ended_ns();
-            let look_again_ns = match self.course.turn(number, ended_ns.unwrap_or(now_ns)) {
+            let look_again_ns = match self.course.slice(number, ended_ns.unwrap_or(now_ns)) {
                 Known::Over => return None,
                 Known::From(from_ns) => from_ns,
-                Known::Turn(turn) if point(&turn) <= ended_ns.unwrap_or(now_ns) => {
-                    return Some(turn);
+                Known::Slice(times) if point(&times) <= ended_ns.unwrap_or(now_ns) => {
+                    return Some(times);
                 }
-                Known::Turn(turn) => point(&turn),
+                Known::Slice(times) => point(&times),
             };
             if ended_ns.is_some() || now_ns >= give_up_ns {
                 return None;
@@ -209,7 +214,7 @@ impl InterleavedRun {
         };
         InterleavedSnapshot {
             elapsed_ns: now_ns,
-            turn: match ended_ns {
+            slice: match ended_ns {
                 None => self.course.at(now_ns),
                 Some(_) => None,
             },
@@ -226,9 +231,9 @@ impl InterleavedRun {
         while !self.control.wait(Duration::from_secs(3_600)) {}
         self.threads.join()?;
         let end_ns = self.ended_ns().unwrap_or_default();
-        let turns = self.course.turns(0);
+        let times = self.course.slices(0);
         let arm = |(number, accounting): (usize, &Accounting)| {
-            let slices = slices(accounting.own(), &turns, end_ns);
+            let slices = slices(accounting.own(), &times, end_ns);
             let ended = self.course.ended(number);
             self.arm_measurement(accounting, slices, ended, end_ns)
         };
@@ -312,7 +317,7 @@ fn prepare<T: Transport>(
     let (mut arms, mut recorders, mut aside) = (Vec::new(), Vec::new(), Vec::new());
     for (mut arm, recorder) in launch::arms(plan, target, connect, Vec::new())? {
         let other = Arc::new(launch::recorder::<T>(&arm.program, false));
-        arm.take_turns(number, Arc::clone(&other));
+        arm.take_slices(number, Arc::clone(&other));
         arms.push(arm);
         recorders.push(recorder);
         aside.push(other);

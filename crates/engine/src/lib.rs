@@ -51,10 +51,10 @@ mod trial;
 mod waiter;
 mod worker;
 
-pub use agreed::AgreedTurns;
+pub use agreed::AgreedSlices;
 pub use ask::{Asked, Reply, ask};
 pub use change::{Change, Ended};
-pub use course::Turn;
+pub use course::SliceTimes;
 pub use error::{PlanError, RunError, SourceError};
 pub use interleaved::InterleavedRun;
 pub use plan::{InterleavedPlan, LoadPlan};

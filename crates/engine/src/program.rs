@@ -171,7 +171,7 @@ pub(crate) enum Waiting {
     /// In the selector while the next start is far, then polling.
     Spin,
     /// In the selector while the next switch is far, then asleep to the timer's precision: for closed
-    /// loops whose arms take turns, or whose connections have timers of their own (QUIC).
+    /// loops whose arms are interleaved, or whose connections have timers of their own (QUIC).
     Switching,
     /// Asleep to the timer's precision.
     Precise,

@@ -229,7 +229,7 @@ fn plans_that_http2_cannot_do_are_refused_in_a_line() {
 }
 
 #[test]
-fn arms_of_both_protocols_take_turns() {
+fn arms_of_both_protocols_are_interleaved() {
     let server = answering(100, |_| {});
     let old = Server::answering(HELLO);
     let streams = |streams: u32| json!({"http": "2", "streams": streams});

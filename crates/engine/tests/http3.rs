@@ -328,7 +328,7 @@ fn old() -> Server {
 }
 
 #[test]
-fn arms_of_both_protocols_take_turns() {
+fn arms_of_both_protocols_are_interleaved() {
     let (_server, new_url) = null(BODY);
     let old = old();
     let old_url = format!("https://{}", old.address);

@@ -1,4 +1,4 @@
-//! Arms that take turns, against real servers on loopback.
+//! Arms that are interleaved, against real servers on loopback.
 
 mod support;
 
@@ -73,35 +73,35 @@ fn a_slice_knows_for_how_long_others_had_the_workers_core() {
 }
 
 #[test]
-fn turns_follow_the_order_and_leave_no_gap() {
+fn slices_follow_the_order_and_leave_no_gap() {
     let server = Server::answering(HELLO);
     let arms = (0..3).map(|_| arm(&server, 1, 40, &json!({}))).collect();
     let plan = interleaved(arms, 10, 2);
     let run = InterleavedRun::start(&plan).unwrap();
     let measured = finish(&run);
-    let turns = run.turns(0);
-    assert_eq!(turns.len(), 12);
+    let slices = run.slices(0);
+    assert_eq!(slices.len(), 12);
     let mut end_ns = 0;
-    for (number, turn) in turns.iter().enumerate() {
-        assert_eq!(turn.number, number as u64);
-        assert_eq!(turn.begin_ns, end_ns);
-        assert_eq!(turn.start_ns, turn.begin_ns + 2 * MS);
-        assert_eq!(turn.end_ns, turn.start_ns + 10 * MS);
-        end_ns = turn.end_ns;
+    for (number, times) in slices.iter().enumerate() {
+        assert_eq!(times.number, number as u64);
+        assert_eq!(times.begin_ns, end_ns);
+        assert_eq!(times.start_ns, times.begin_ns + 2 * MS);
+        assert_eq!(times.end_ns, times.start_ns + 10 * MS);
+        end_ns = times.end_ns;
     }
     assert_eq!(measured.length_ns, end_ns);
-    let of_cycle = |cycle: u64| -> Vec<u32> {
-        let in_it = turns.iter().filter(|turn| turn.cycle == cycle);
-        in_it.map(|turn| turn.arm).collect()
+    let of_round = |round: u64| -> Vec<u32> {
+        let in_it = slices.iter().filter(|times| times.round == round);
+        in_it.map(|times| times.arm).collect()
     };
-    let back: Vec<u32> = of_cycle(1).into_iter().rev().collect();
-    assert_eq!(of_cycle(0), back);
+    let back: Vec<u32> = of_round(1).into_iter().rev().collect();
+    assert_eq!(of_round(0), back);
     for (number, arm) in (0..).zip(&measured.arms) {
         for slice in &arm.slices {
-            let turn = turns[slice.turn as usize];
-            assert_eq!(turn.arm, number);
-            assert_eq!((turn.start_ns, 10 * MS), (slice.start_ns, slice.length_ns));
-            assert_eq!((turn.cycle, turn.place), (slice.cycle, slice.place));
+            let times = slices[slice.number as usize];
+            assert_eq!(times.arm, number);
+            assert_eq!((times.start_ns, 10 * MS), (slice.start_ns, slice.length_ns));
+            assert_eq!((times.round, times.place), (slice.round, slice.place));
         }
     }
 }
@@ -168,9 +168,9 @@ fn a_stop_in_mid_slice_leaves_whole_accounting() {
     run.stop(0);
     let measured = finish(&run);
     assert!(measured.interrupted);
-    let on_turn = &measured.arms[first.arm as usize];
-    assert_eq!(on_turn.slices.len(), 1);
-    let slice = &on_turn.slices[0];
+    let loaded = &measured.arms[first.arm as usize];
+    assert_eq!(loaded.slices.len(), 1);
+    let slice = &loaded.slices[0];
     assert!(slice.completed > 0);
     assert_eq!(slice.start_ns + slice.length_ns, measured.length_ns);
     let other = &measured.arms[1 - first.arm as usize];
@@ -181,7 +181,7 @@ fn a_stop_in_mid_slice_leaves_whole_accounting() {
 }
 
 #[test]
-fn a_arm_measures_from_the_cycle_after_it_is_told() {
+fn a_arm_measures_from_the_round_after_it_is_told() {
     let server = Server::answering(HELLO);
     let warm = json!({"warmup_max_ns": 60_000 * MS});
     let arms = vec![arm(&server, 1, 30, &warm), arm(&server, 1, 30, &warm)];
@@ -212,26 +212,26 @@ fn an_arm_yields_its_slices_and_gets_them_back() {
     let warm = json!({"warmup_max_ns": 60_000 * MS});
     let arms = (0..3).map(|_| arm(&server, 1, 20, &warm)).collect();
     let run = InterleavedRun::start(&interleaved(arms, 5, 1)).unwrap();
-    change(&run, Change::Turns { arms: vec![2] });
+    change(&run, Change::Slices { arms: vec![2] });
     let alone = || {
-        let turns = run.turns(0);
-        let of_2 = turns.iter().rev().take_while(|turn| turn.arm == 2);
+        let slices = run.slices(0);
+        let of_2 = slices.iter().rev().take_while(|times| times.arm == 2);
         of_2.count() >= 4
     };
-    wait_until("the turns of one arm", alone);
-    let lent = run.turns(0).last().unwrap().cycle;
+    wait_until("the slices of one arm", alone);
+    let lent = run.slices(0).last().unwrap().round;
     let arms = vec![0, 1, 2];
-    change(&run, Change::Turns { arms });
+    change(&run, Change::Slices { arms });
     change(&run, Change::Measure { arms: None });
     finish(&run);
-    let turns = run.turns(0);
-    let in_cycle = |cycle| turns.iter().filter(|turn| turn.cycle == cycle).count();
-    assert_eq!((in_cycle(0), in_cycle(lent)), (3, 1));
-    assert_eq!(in_cycle(turns.last().unwrap().cycle), 3);
+    let slices = run.slices(0);
+    let in_round = |round| slices.iter().filter(|times| times.round == round).count();
+    assert_eq!((in_round(0), in_round(lent)), (3, 1));
+    assert_eq!(in_round(slices.last().unwrap().round), 3);
 }
 
 #[test]
-fn lengths_change_between_cycles() {
+fn lengths_change_between_rounds() {
     let server = Server::answering(HELLO);
     let arms = (0..2)
         .map(|_| arm(&server, 1, 60_000, &json!({})))
@@ -243,16 +243,16 @@ fn lengths_change_between_cycles() {
     };
     change(&run, lengths(7 * MS, 3 * MS));
     wait_until("another length", || {
-        let last = *run.turns(0).last().unwrap();
+        let last = *run.slices(0).last().unwrap();
         last.end_ns - last.start_ns == 7 * MS && last.start_ns - last.begin_ns == 3 * MS
     });
     change(&run, Change::End);
     let measured = finish(&run);
     assert!(!measured.interrupted);
-    for turns in run.turns(0).chunks(2) {
+    for slices in run.slices(0).chunks(2) {
         assert_eq!(
-            turns[0].end_ns - turns[0].start_ns,
-            turns[1].end_ns - turns[1].start_ns
+            slices[0].end_ns - slices[0].start_ns,
+            slices[1].end_ns - slices[1].start_ns
         );
     }
     assert!(matches!(
@@ -303,7 +303,7 @@ fn the_connections_of_a_arm_that_is_ended_are_closed() {
         run.snapshot().arms[0].snapshot.open_connections == 0
     });
     // Long enough for what it carries to time out, if anybody still waited for it.
-    let after = run.turns(0).last().unwrap().number + 80;
+    let after = run.slices(0).last().unwrap().number + 80;
     run.wait_end(after, PATIENCE).unwrap();
     change(&run, Change::End);
     let measured = finish(&run);
@@ -321,7 +321,7 @@ fn a_point_that_has_not_come_is_waited_for_no_longer_than_asked() {
 }
 
 #[test]
-fn one_arm_alone_takes_all_turns() {
+fn one_arm_alone_takes_all_slices() {
     let server = Server::answering(HELLO);
     let measured = run(&interleaved(vec![arm(&server, 2, 50, &json!({}))], 10, 1));
     assert_eq!(measured.arms[0].slices.len(), 5);
@@ -343,7 +343,7 @@ fn nothing_starts_in_a_settle_time() {
 }
 
 #[test]
-fn plans_that_cannot_take_turns_are_refused_in_a_line() {
+fn plans_that_cannot_be_interleaved_are_refused_in_a_line() {
     let server = Server::answering(HELLO);
     let good = || arm(&server, 2, 50, &json!({}));
     let with = |more: Value| arm(&server, 2, 50, &more);

@@ -84,7 +84,7 @@ fn an_answer_that_comes_while_the_arm_rests_counts_for_nobody() {
 }
 
 #[test]
-fn a_hang_in_mid_slice_takes_no_turn_from_the_neighbours() {
+fn a_hang_in_mid_slice_takes_no_slice_from_the_neighbours() {
     let hanging = Server::start(|peer| {
         for _ in 0..3 {
             if peer.request().is_none() {

@@ -1,4 +1,4 @@
-//! An interleaved load dealt to several processes: the same turns in all of them, and together what one would have done.
+//! An interleaved load dealt to several processes: the same slices in all of them, and together what one would have done.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use assay_engine::plan::Part;
 use assay_engine::record::InterleavedMeasurement;
 use assay_engine::record::measurement::Phase;
-use assay_engine::{AgreedTurns, Change, Ended, InterleavedPlan, InterleavedRun, Turn};
+use assay_engine::{AgreedSlices, Change, Ended, InterleavedPlan, InterleavedRun, SliceTimes};
 use proptest::prelude::*;
 use serde_json::json;
 use support::interleaved::{MS, PATIENCE, arm, change, finish, interleaved};
@@ -50,16 +50,16 @@ fn started(plans: &[InterleavedPlan]) -> Vec<InterleavedRun> {
         .collect()
 }
 
-/// The plan's turns after these changes, as somebody has them who only listens.
-fn agreed(plan: &InterleavedPlan, changes: &[(Change, u64)]) -> Vec<Turn> {
-    let turns = AgreedTurns::new(plan).unwrap();
+/// The plan's slices after these changes, as somebody has them who only listens.
+fn agreed(plan: &InterleavedPlan, changes: &[(Change, u64)]) -> Vec<SliceTimes> {
+    let slices = AgreedSlices::new(plan).unwrap();
     for (change, from) in changes {
-        assert_eq!(turns.change(change.clone(), *from).unwrap(), *from);
+        assert_eq!(slices.change(change.clone(), *from).unwrap(), *from);
     }
-    let _ = turns.next_cycle(u64::MAX - 1);
-    assert!(turns.is_over());
+    let _ = slices.next_round(u64::MAX - 1);
+    assert!(slices.is_over());
     (0..)
-        .map_while(|number| turns.turn(number, u64::MAX - 1))
+        .map_while(|number| slices.slice(number, u64::MAX - 1))
         .collect()
 }
 
@@ -80,8 +80,9 @@ fn noting() -> (Server, Arc<Mutex<Vec<String>>>) {
 /// Where in the run each slice of each arm lies, and of which phase it is.
 fn slices(measured: &InterleavedMeasurement) -> Vec<Vec<(u64, u64, u64, Phase)>> {
     let arm = |arm: &assay_engine::record::ArmMeasurement| {
-        let slice =
-            |one: &assay_engine::record::Slice| (one.turn, one.start_ns, one.length_ns, one.phase);
+        let slice = |one: &assay_engine::record::Slice| {
+            (one.number, one.start_ns, one.length_ns, one.phase)
+        };
         arm.slices.iter().map(slice).collect()
     };
     measured.arms.iter().map(arm).collect()
@@ -91,7 +92,7 @@ fn changes() -> impl Strategy<Value = Vec<(Change, u64)>> {
     let one = prop_oneof![
         prop::option::of(prop::collection::vec(0..3_u32, 1..3))
             .prop_map(|arms| Change::Measure { arms }),
-        prop::collection::vec(0..3_u32, 0..3).prop_map(|arms| Change::Turns { arms }),
+        prop::collection::vec(0..3_u32, 0..3).prop_map(|arms| Change::Slices { arms }),
         (2..9_u64, 0..3_u64).prop_map(|(slice, settle)| Change::Lengths {
             slice_ns: slice * MS,
             washout_ns: settle * MS,
@@ -101,7 +102,7 @@ fn changes() -> impl Strategy<Value = Vec<(Change, u64)>> {
             why: Ended::Asked,
         }),
     ];
-    // The first two cycles take 300 ms: time to tell all parts of what holds from the third on.
+    // The first two rounds take 300 ms: time to tell all parts of what holds from the third on.
     prop::collection::vec((one, 2..12_u64), 0..6)
 }
 
@@ -109,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn parts_take_the_turns_of_the_whole(
+    fn parts_take_the_slices_of_the_whole(
         changes in changes(),
         seed in any::<u64>(),
         dealt in prop::sample::select(vec![vec![1, 1, 1, 1], vec![2, 2], vec![3, 1], vec![1, 3]]),
@@ -135,7 +136,7 @@ proptest! {
         prop_assert!(runs.iter().all(|run| run.wait(PATIENCE)));
         let measured: Vec<_> = runs.iter().map(|run| run.result().unwrap()).collect();
         for (run, measurement) in runs.iter().zip(&measured) {
-            prop_assert_eq!(&run.turns(0), &expected);
+            prop_assert_eq!(&run.slices(0), &expected);
             prop_assert_eq!(slices(measurement), slices(&measured[0]));
             prop_assert_eq!(measurement.length_ns, expected.last().unwrap().end_ns);
         }
@@ -179,7 +180,7 @@ fn parts_count_from_the_agreed_instant_however_late_they_begin() {
     let on_first = |part: &InterleavedMeasurement| -> Vec<u64> {
         let first = part.arms.iter().flat_map(|arm| arm.slices.first());
         first
-            .filter(|one| one.turn == 0)
+            .filter(|one| one.number == 0)
             .map(|one| one.completed)
             .collect()
     };
@@ -223,13 +224,13 @@ fn what_one_part_sees_ends_no_arm_until_all_are_told() {
     assert_eq!(run.snapshot().arms[1].ended, None);
     let why = Ended::Unreachable;
     let from = change(&run, Change::EndArm { arm: 1, why });
-    wait_until("a cycle without it", || {
-        run.turns(0).last().unwrap().cycle > from
+    wait_until("a round without it", || {
+        run.slices(0).last().unwrap().round > from
     });
-    let turns = run.turns(0);
-    let of_1 = turns.iter().filter(|turn| turn.arm == 1);
+    let slices = run.slices(0);
+    let of_1 = slices.iter().filter(|times| times.arm == 1);
     assert!(of_1.clone().count() > 0);
-    assert!(of_1.clone().all(|turn| turn.cycle < from));
+    assert!(of_1.clone().all(|times| times.round < from));
     run.stop(0);
     let measured = finish(&run);
     assert_eq!(measured.arms[1].ended, Some(Ended::Unreachable));

@@ -142,7 +142,7 @@ fn waiting_for_a_connection_is_part_of_the_response_time() {
 
 #[test]
 fn nobody_waits_where_threads_use_their_connections_one_after_the_other() {
-    // Two threads with a connection each take turns: each request is answered long before the next is due. On a busy
+    // Two threads with a connection each are interleaved: each request is answered long before the next is due. On a busy
     // machine one may be late all the same; then it is tried again.
     let (most, measurement) = (0..10)
         .map(|_| one_after_the_other())

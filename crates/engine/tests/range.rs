@@ -183,14 +183,14 @@ fn a_form_is_sent_as_browsers_send_it() {
 fn cookies_are_kept_per_connection_when_asked() {
     let server = Server::start(|peer| {
         let session = format!("session={}", peer.number);
-        for turn in 0_u32.. {
+        for times in 0_u32.. {
             let Some(request) = peer.request() else {
                 return;
             };
             let cookie = request
                 .lines()
                 .find_map(|line| line.strip_prefix("Cookie: "));
-            let (expected, set) = match turn {
+            let (expected, set) = match times {
                 0 => (
                     None,
                     format!("Set-Cookie: {session}; Path=/\r\nset-cookie: a=1\r\n"),

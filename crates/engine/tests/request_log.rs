@@ -192,7 +192,7 @@ fn what_makes_no_sense_is_refused() {
     assert!(wrong(both).starts_with("requests[0].head: leaves no room"));
 }
 
-/// Each takes several reads, which may all be made in one turn: then too the last was made after the first.
+/// Each takes several reads, which may all be made in one slice: then too the last was made after the first.
 #[test]
 fn long_answers_end_after_their_first_byte() {
     const BYTES: usize = 200_000;

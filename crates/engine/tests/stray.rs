@@ -126,7 +126,7 @@ fn answers_that_come_before_the_next_request_is_read_are_found_out() {
     let measurement = run(&plan(&server, 1, 20, json!({})));
     assert_eq!(measurement.completed, 20);
     assert_eq!(outcomes(&measurement), Vec::<String>::new());
-    // What came too much is told, at the latest once nothing more is asked: the figures are withheld for that.
+    // What came too much is told, at the latest once nothing more is asked: the figures are invalid for that.
     assert!(measurement.stray.connections > 0);
     assert!(measurement.stray.example.starts_with("HTTP/1.1 200 OK"));
 }

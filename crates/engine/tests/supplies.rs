@@ -178,7 +178,7 @@ fn a_stall_lasts_from_the_top_of_the_loop() {
         .unwrap()
         .result()
         .unwrap();
-    // All four requests are made in one turn, in which nothing is read; each is after a reading of the clock.
+    // All four requests are made in one slice, in which nothing is read; each is after a reading of the clock.
     let stall_ns = u128::from(measured.workers[0].largest_stall_ns);
     assert!(stall_ns >= 4 * EACH.as_nanos(), "{stall_ns}");
 }

@@ -218,9 +218,9 @@ impl Loop {
     }
 
     fn deal(&mut self, stream: TcpStream) {
-        let turn = self.accepted % (self.peers.len() + 1);
+        let times = self.accepted % (self.peers.len() + 1);
         self.accepted += 1;
-        let Some((hand_over, waker)) = self.peers.get(turn) else {
+        let Some((hand_over, waker)) = self.peers.get(times) else {
             return self.adopt(stream);
         };
         // A loop that is gone cannot take connections: the peer sees a close.

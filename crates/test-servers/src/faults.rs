@@ -79,7 +79,7 @@ pub enum Step {
     /// Sends the bytes one by one, each in a packet of its own.
     Trickle(&'static [u8]),
     /// Sends the bytes in two parts, a moment apart: the n-th time cut after byte n.
-    SplitByTurn(&'static [u8]),
+    SplitBySlice(&'static [u8]),
     /// Sends the bytes again and again with this pause between, until the peer goes.
     Drip(&'static [u8], Duration),
     /// Waits.

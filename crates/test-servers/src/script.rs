@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Script {
     /// Delays taken in turn, each for so many requests: `5ms`, or `5ms*9,50ms*1`.
-    Cycle(Vec<(Duration, u64)>),
+    Round(Vec<(Duration, u64)>),
     /// Nothing is answered in the first `stall` of each `every`; otherwise the answer comes at once: `stall:1s/5s`.
     Stall {
         /// How long nothing is answered.
@@ -41,14 +41,14 @@ impl Script {
         text.split(',')
             .map(times)
             .collect::<Result<_, _>>()
-            .map(Self::Cycle)
+            .map(Self::Round)
     }
 
     /// How long request number `number` (from 0) is held, having arrived `arrived` after the server's start;
     /// None is for ever.
     pub fn hold(&self, number: u64, arrived: Duration) -> Option<Duration> {
         match self {
-            Self::Cycle(delays) => {
+            Self::Round(delays) => {
                 let length: u64 = delays.iter().map(|(_, count)| count).sum();
                 let mut place = number % length;
                 for &(delay, count) in delays {

@@ -115,7 +115,7 @@ impl Drop for ScriptedServer {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Owed {
     /// HTTP/1's next, of this form: answers leave a connection in the order of their requests.
-    InTurn(Form),
+    InOrder(Form),
     /// That of a stream, whatever the others wait for.
     OnStream(u32),
 }
@@ -221,7 +221,7 @@ impl Loop {
         let mut hold = |owed| {
             if let Some(hold) = self.script.hold(number, arrived - self.start) {
                 let mut due = arrived + hold;
-                if let Owed::InTurn(_) = owed {
+                if let Owed::InOrder(_) = owed {
                     *last_due = due.max(*last_due);
                     due = *last_due;
                 }
@@ -241,7 +241,7 @@ impl Loop {
         let goes_on = match client {
             Client::New(_) => !ends,
             Client::Http1(connection) => {
-                let mut decide = |form| hold(Owed::InTurn(form));
+                let mut decide = |form| hold(Owed::InOrder(form));
                 let served = connection.serve(&mut self.shared, ends, &mut decide);
                 served.is_ok() && !connection.has_ended()
             }
@@ -284,7 +284,7 @@ impl Loop {
             let client = &mut guest.client;
             let before = client.answered();
             let is_given = match (&mut *client, next.owed) {
-                (Client::Http1(connection), Owed::InTurn(form)) => {
+                (Client::Http1(connection), Owed::InOrder(form)) => {
                     // A broken connection is dropped by the event that tells of it.
                     let _ = connection.release(&mut self.shared, form);
                     true

@@ -62,7 +62,7 @@ class AuditHit:
     line: int
     quote: str
     arithmetic: str
-    severity: Severity = "flagged"
+    severity: Severity = "warning"
     about: tuple[int, ...] = ()
 
 
@@ -70,7 +70,7 @@ class AuditHit:
 class AuditRule:
     """A check on what a text shows: words for its reader, and one pure function.
 
-    `takes` names the figures that a withheld or flagged finding stands against. Codes that
+    `takes` names the figures that an error or warning stands against. Codes that
     METHODOLOGY.md has for our own runs mean the same here.
     """
 

@@ -23,9 +23,9 @@ _ONCE = frozenset({"G1", "H1", "M5", "S1", "S2", "S7", "W5"})
 _NO_PROOF = frozenset({"S5", "S6", "R5", "R9"})
 """Rules after which a direction may still be told, and nothing more."""
 
-_GRAVITY: dict[Severity, int] = {"withheld": 2, "flagged": 1, "note": 0}
+_GRAVITY: dict[Severity, int] = {"error": 2, "warning": 1, "note": 0}
 _PLAIN = 1.1
-"""A ratio below this is within what the flaws of a single run move; the flagged deviation of S3."""
+"""A ratio below this is within what the flaws of a single run move; S3 warns of a deviation above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,9 @@ class _ByLine:
 
 
 def _believed(result: Reported, remarks: _ByLine) -> Believed:
-    """A closed loop tells throughput, an open one times; what is withheld tells neither."""
+    """A closed loop tells throughput, an open one times; what is invalid tells neither."""
     own = [one for one in remarks.concerning(result) if one.about or one.takes == "everything"]
-    gone = {one.takes for one in own if one.severity == "withheld"}
+    gone = {one.takes for one in own if one.severity == "error"}
     codes = tuple(dict.fromkeys(one.code for one in own if one.severity != "note"))
     rate = "rate" in result.figures and result.closed is not False
     times = bool(result.percentiles or result.figures.keys() & {"mean", "time"}) and result.closed is False
@@ -151,10 +151,10 @@ def _settled(weight: Weight, remarks: _ByLine) -> Weight:
         "rate" in one.figures for one in weight.rests_on
     )
     voided = {"everything", "times"} if by_times else {"everything"}
-    gone = sorted({one.code for one in own if one.severity == "withheld" and one.takes in voided})
+    gone = sorted({one.code for one in own if one.severity == "error" and one.takes in voided})
     if gone:
         return replace(
-            weight, verdict="untold", why=f"{weight.why}, but {', '.join(gone)} withholds what it rests on"
+            weight, verdict="untold", why=f"{weight.why}, but {', '.join(gone)} makes that figure invalid"
         )
     weak = sorted({one.code for one in own if one.severity != "note" or one.code in _NO_PROOF})
     if not weak:

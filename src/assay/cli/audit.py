@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core import console
-from assay.core.errors import EXIT_OK, EXIT_WITHHELD, InputError, reason_of
+from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError, reason_of
 
 if TYPE_CHECKING:
     from assay.audit import Audit
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--study writes TOML, and {args.study!r} does not end in .toml")
     audits = list(_audits(args.paths, ignored))
     _show(args, audits)
-    return EXIT_WITHHELD if any(one.against for one in audits) else EXIT_OK
+    return EXIT_INVALID if any(one.against for one in audits) else EXIT_OK
 
 
 def _show(args: argparse.Namespace, audits: list[Audit]) -> None:

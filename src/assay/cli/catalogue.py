@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.core import console
-from assay.core.errors import EXIT_OK, EXIT_WITHHELD
+from assay.core.errors import EXIT_INVALID, EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -75,7 +75,7 @@ def _nodes(args: argparse.Namespace) -> int:
         console.write(as_json(seen))
     else:
         console.show(listings.nodes(seen))
-    return EXIT_WITHHELD if seen.problems else EXIT_OK
+    return EXIT_INVALID if seen.problems else EXIT_OK
 
 
 def _rules_flags(parser: Parser) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from assay.core import console
-from assay.core.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE, InputError
+from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE, InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -55,7 +55,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare; 3 where a limit is broken beyond doubt, 1 where what it watches is withheld, or where
+    """Compare; 3 where a limit is broken beyond doubt, 1 where what it watches is invalid, or where
     `--fail-if-unsure` asks for that and it cannot be told."""
     from assay.core.settings import Settings
     from assay.report import comparison as shown
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         console.show(shown.summary(found))
     if found.broken:
         return EXIT_WORSE
-    return EXIT_WITHHELD if found.withheld or (args.fail_if_unsure and found.unsure) else EXIT_OK
+    return EXIT_INVALID if found.invalid or (args.fail_if_unsure and found.unsure) else EXIT_OK
 
 
 def _write(found: RunComparison, args: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.parser import add_yes
 from assay.core import console
-from assay.core.errors import EXIT_OK, EXIT_WITHHELD
+from assay.core.errors import EXIT_INVALID, EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -48,4 +48,4 @@ def run(args: argparse.Namespace) -> int:
         console.show(listings.page(*seen[""]))
     whole = all(one.fulfilled for needs, _ in seen.values() for need in needs for one in need.checked)
     fit = all(one.fit for _, machine in seen.values() for one in machine)
-    return EXIT_OK if whole and fit else EXIT_WITHHELD
+    return EXIT_OK if whole and fit else EXIT_INVALID

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from assay.core.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE
+from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE
 from assay.model.design import ComparisonDesign, LoadDesign, SearchDesign
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding
@@ -25,12 +25,12 @@ def of(run: Run) -> int:
         return EXIT_OK
     design = run.header.design
     gated = isinstance(design, ComparisonDesign) and design.slower_allowed is not None
-    return EXIT_WORSE if gated and _gate(run).outcome == "broken" else EXIT_WITHHELD
+    return EXIT_WORSE if gated and _gate(run).outcome == "broken" else EXIT_INVALID
 
 
 def of_load(findings: Sequence[Finding]) -> int:
     """Of a single load, which is asked for its throughput and its times: 1 where a rule takes either."""
-    return EXIT_WITHHELD if any(one.severity == "withheld" for one in findings) else EXIT_OK
+    return EXIT_INVALID if any(one.severity == "error" for one in findings) else EXIT_OK
 
 
 def failing(run: Run) -> dict[str, str]:
@@ -47,7 +47,7 @@ def failing(run: Run) -> dict[str, str]:
             )
         case LoadDesign():
             stands = of_load(run.judgement.findings if run.judgement else ()) == EXIT_OK
-            return {} if stands else dict.fromkeys(_first(run), "figures are withheld")
+            return {} if stands else dict.fromkeys(_first(run), "figures are invalid")
         case ComparisonDesign(slower_allowed=None):
             return _unsettled(run) | _no_results(run)
         case ComparisonDesign():
@@ -75,9 +75,9 @@ def _asked(run: Run) -> Iterator[Ranked]:
 def _no_results(run: Run) -> dict[str, str]:
     """The candidates of which no throughput stands."""
     return {
-        place.case: "its throughput is withheld" if place.throughput else "it was not measured"
+        place.case: "its throughput is invalid" if place.throughput else "it was not measured"
         for place in _asked(run)
-        if place.throughput is None or place.withheld
+        if place.throughput is None or place.invalid
     }
 
 
@@ -102,7 +102,7 @@ def _gated(run: Run) -> dict[str, str]:
     design = run.header.design
     if gate.outcome == "could not tell" and isinstance(design, ComparisonDesign) and design.unsure_fails:
         return {gate.head.id: "whether it is slower than its limit allows cannot be told"}
-    if gate.outcome not in ("withheld", "not measured"):
+    if gate.outcome not in ("invalid", "not measured"):
         return {}
     why = f": {', '.join(gate.void)}" if gate.void else ""
     return _no_results(run) or {gate.head.id: f"its limit can be held to no figure{why}"}
@@ -123,4 +123,4 @@ def _has_capacity(run: Run) -> bool:
 
     if answer_of(run).state not in ("found", "above the range") or run.judgement is None:
         return False
-    return not verdict.withheld(run.judgement.findings, run.header.cases[0].id, "times")
+    return not verdict.invalid(run.judgement.findings, run.header.cases[0].id, "times")

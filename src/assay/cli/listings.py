@@ -89,7 +89,7 @@ def nodes(seen: Survey) -> RenderableType:
         made.add_column(head, overflow="fold")
     for node in seen.nodes:
         made.add_row(node.address, ", ".join(node.roles) or "none", *_figures(node))
-    wrong = [Text(f"✗ {fmt.safe(line, 300)}", SEVERITY_STYLE["flagged"]) for line in seen.problems]
+    wrong = [Text(f"✗ {fmt.safe(line, 300)}", SEVERITY_STYLE["warning"]) for line in seen.problems]
     return Group(Text(f"The cluster at {fmt.safe(seen.address)}", HEADING), made, *wrong)
 
 

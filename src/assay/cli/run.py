@@ -37,7 +37,7 @@ def configure(parser: Parser) -> None:
     how.add_argument("--no-control", action="store_true",
                      help="do not measure one server a second time (A/A)")  # fmt: skip
     how.add_argument("--sequential", action="store_true",
-                     help="trials one after the other instead of servers that take turns")  # fmt: skip
+                     help="trials one after the other instead of servers that are interleaved")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
     how.add_argument("--secret", action="append", default=[], metavar="VALUE",
                      help="of --resume: what the record hides, a password, say; - reads lines from standard "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli import one_run
 from assay.core import console
-from assay.core.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, InputError
+from assay.core.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, AssayError, InputError
 
 if TYPE_CHECKING:
     from assay.core.settings import Settings
@@ -116,7 +116,7 @@ class _Runs:
         self._code = EXIT_OK
 
     def run(self) -> int:
-        """Every part that is still to come; 1 where one failed or withheld a figure."""
+        """Every part that is still to come; 1 where one failed or has an invalid figure."""
         from assay.cli import consent
         from assay.runner import machine_lock
 
@@ -171,7 +171,7 @@ class _Runs:
                 raise
             console.error(problem)
             self._set(place, state="failed", problem=str(problem))
-            self._code = EXIT_WITHHELD
+            self._code = EXIT_INVALID
             return
         self._set(place, state="ended")
         self._code = max(self._code, ended.code)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.parser import add_yes
 from assay.core import console
-from assay.core.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError
 from assay.core.units import counted
 from assay.runner.observer import Silent
 
@@ -123,7 +123,7 @@ def _tell(ready: Sequence[Ready]) -> int:
     lacking = f", {without} lack{'s' if without == 1 else ''} something here" if without else ""
     wrong = f", {len(broken)} failed" if broken else ""
     console.note(f"ready: {len(ready) - len(failed)} of {counted(len(ready), 'server')}{lacking}{wrong}")
-    return EXIT_WITHHELD if broken else EXIT_OK
+    return EXIT_INVALID if broken else EXIT_OK
 
 
 class _EventLines(Silent):

@@ -37,12 +37,12 @@ def configure(parser: Parser) -> None:
                        "of the load of two candidates)")  # fmt: skip
     until.add_argument("--unlike", action="store_true", help="compare candidates whose answers differ, too")
     _gate_flags(parser)
-    turns = parser.add_argument_group("turns")
-    turns.add_argument("--slice", type=words.slice_ns, metavar="TIME",
-                       help="length of a turn [found: 100ms for builds of one program, 250ms for others, or "
+    slices = parser.add_argument_group("slices")
+    slices.add_argument("--slice", type=words.slice_ns, metavar="TIME",
+                       help="length of a slice [found: 100ms for builds of one program, 250ms for others, or "
                        "longer where they are slow]")  # fmt: skip
-    turns.add_argument("--sequential", dest="interleave", action="store_false",
-                       help="trials one after the other instead of servers that take turns")  # fmt: skip
+    slices.add_argument("--sequential", dest="interleave", action="store_false",
+                       help="trials one after the other instead of servers that are interleaved")  # fmt: skip
     hooks = parser.add_argument_group("commands around them", "{NAME} of a scan is filled in")
     hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each candidate, before all")
     hooks.add_argument("--prepare", default="", metavar="CMD", help="run before each start of a server")
@@ -50,7 +50,7 @@ def configure(parser: Parser) -> None:
     adhoc_flags.add_to(
         parser,
         duration="2s",
-        duration_depends="; 0.6s of turns between builds of one program, or 0.4s where the budget is short",
+        duration_depends="; 0.6s of slices between builds of one program, or 0.4s where the budget is short",
         warm_up="10s",
         warm_up_help="warm a candidate's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
@@ -79,7 +79,7 @@ def configure(parser: Parser) -> None:
             "a small difference, and a table for a README",
         ),
         ("assay versus ./base ./head --fail-if-slower 2%", "a gate: exit 3 only if surely > 2 % slower"),
-        ("assay versus ./a ./b; echo $?", "0 settled, 1 not settled or withheld, 2 a server does not answer"),
+        ("assay versus ./a ./b; echo $?", "0 settled, 1 not settled or invalid, 2 a server does not answer"),
     )
 
 

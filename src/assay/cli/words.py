@@ -45,7 +45,7 @@ def time_ns(word: str) -> int:
 
 
 def slice_ns(word: str) -> int:
-    """The length of a turn, within what the engine takes."""
+    """The length of a slice, within what the engine takes."""
     length = time_ns(word)
     if not 1_000_000 <= length <= 3_600_000_000_000:
         raise argparse.ArgumentTypeError(f"{word!r} is not between 1ms and 1h")

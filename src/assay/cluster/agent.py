@@ -106,7 +106,7 @@ class GeneratorAgent(NodeAgent):
         """No load goes on yet."""
         super().__init__(address)
         self._load: driver.EngineRun | None = None
-        self._turns: driver.InterleavedRun | None = None
+        self._slices: driver.InterleavedRun | None = None
         self._looking: Looking | None = None
         self._given_up = False
         self._cores = CoreSplit((), (), os.cpu_count() or 1)
@@ -145,8 +145,8 @@ class GeneratorAgent(NodeAgent):
 
         return wrapped(started)
 
-    def start_turns(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
-        """Start the part of arms that take turns at its instant; whether its first worker stands."""
+    def start_slices(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
+        """Start the part of arms that are interleaved at its instant; whether its first worker stands."""
         self._hear()
 
         def started() -> None:
@@ -156,37 +156,37 @@ class GeneratorAgent(NodeAgent):
                 _refuse_strangers(arm, allowed=allowed)
             cores = CoreSplit(plan.arms[0].cpus, (), os.cpu_count() or 1)
             self._end_the_last()
-            self._turns = driver.start_interleaved(plan)
+            self._slices = driver.start_interleaved(plan)
             arms = tuple(ArmLooked(Watch(cores, begins=False)) for _ in plan.arms)
-            looks = LocalSampling(arms, self._turns.started_at_monotonic_ns())
-            self._looking = Looking(self._turns, looks)
+            looks = LocalSampling(arms, self._slices.started_at_monotonic_ns())
+            self._looking = Looking(self._slices, looks)
 
         return wrapped(started)
 
-    def change(self, change_json: bytes, from_cycle: int) -> Wrapped:
-        """Change the turns from a cycle on; which one it could be."""
+    def change(self, change_json: bytes, from_round: int) -> Wrapped:
+        """Change the slices from a round on; which one it could be."""
         self._hear()
         change = msgspec.json.decode(change_json, type=Change)
-        return wrapped(lambda: self._taking_turns().change(change, from_cycle))
+        return wrapped(lambda: self._interleaved().change(change, from_round))
 
-    def look_at_turns(self) -> Wrapped:
-        """The live view of arms that take turns, as JSON."""
+    def look_at_slices(self) -> Wrapped:
+        """The live view of arms that are interleaved, as JSON."""
         self._hear()
-        return wrapped(lambda: msgspec.json.encode(self._taking_turns().snapshot()))
+        return wrapped(lambda: msgspec.json.encode(self._interleaved().snapshot()))
 
-    def finish_turns(self) -> Wrapped:
-        """Wait for the end of the turns; the measurement, and the host in each arm's slices, as JSON."""
+    def finish_slices(self) -> Wrapped:
+        """Wait for the end of the slices; the measurement, and the host in each arm's slices, as JSON."""
 
         def finished() -> tuple[bytes, bytes]:
-            turns, looking = self._taking_turns(), self._looking
-            while not turns.wait(_LOOK_S):
+            slices, looking = self._interleaved(), self._looking
+            while not slices.wait(_LOOK_S):
                 pass
             self._refuse_given_up()
             seen: tuple[HostSeen, ...] = ()
             if looking is not None:
                 looking.end()
                 seen = looking.looks.hosts()
-            return msgspec.json.encode(turns.result()), msgspec.json.encode(seen)
+            return msgspec.json.encode(slices.result()), msgspec.json.encode(seen)
 
         return wrapped(finished)
 
@@ -208,7 +208,7 @@ class GeneratorAgent(NodeAgent):
     def stop(self, at_ns: int) -> Wrapped:
         """End the load at an instant after the start."""
         self._hear()
-        return wrapped(lambda: (self._turns or self._going()).stop(at_ns))
+        return wrapped(lambda: (self._slices or self._going()).stop(at_ns))
 
     def finish(self) -> Wrapped:
         """Wait for the end; the measurement and the host's state since the warm-up, as JSON."""
@@ -225,24 +225,24 @@ class GeneratorAgent(NodeAgent):
 
     def forgotten(self) -> None:
         """Stop the load, and remember that it was not the plan's end."""
-        going = [load for load in (self._load, self._turns) if load is not None and not load.wait(0)]
+        going = [load for load in (self._load, self._slices) if load is not None and not load.wait(0)]
         self._given_up = self._given_up or bool(going)
         self._stop_loads()
 
     def _stop_loads(self) -> None:
-        for load in (self._load, self._turns):
+        for load in (self._load, self._slices):
             if load is not None:
                 load.stop()
 
     def _end_the_last(self) -> None:
         """A driver that was cut off for a moment has given that load up: no two go on at once."""
         self._stop_loads()
-        for load in (self._load, self._turns):
+        for load in (self._load, self._slices):
             while load is not None and not load.wait(_LOOK_S):
                 pass
         if self._looking is not None:
             self._looking.end()
-        self._load, self._turns, self._looking, self._given_up = None, None, None, False
+        self._load, self._slices, self._looking, self._given_up = None, None, None, False
 
     def _going(self) -> driver.EngineRun:
         self._refuse_given_up()
@@ -250,11 +250,11 @@ class GeneratorAgent(NodeAgent):
             raise InputError("no load goes on here", "start one")
         return self._load
 
-    def _taking_turns(self) -> driver.InterleavedRun:
+    def _interleaved(self) -> driver.InterleavedRun:
         self._refuse_given_up()
-        if self._turns is None:
-            raise InputError("no turns are taken here", "start them")
-        return self._turns
+        if self._slices is None:
+            raise InputError("no slices are taken here", "start them")
+        return self._slices
 
     def _refuse_given_up(self) -> None:
         """EnvironmentLacks where the load ended because nobody asked any more: that is no measurement."""

@@ -21,12 +21,12 @@ from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.cluster.clocks import ClockReading, clock_of
 from assay.cluster.course import monotonic_of
-from assay.cluster.generators_slices import GeneratorsTurns
+from assay.cluster.generators_slices import GeneratorsSlices
 from assay.cluster.merge import NotOneLoad, merged, together
 from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import AssayError
-from assay.engine.driver import AgreedTurns, check
+from assay.engine.driver import AgreedSlices, check
 from assay.model.cluster import About
 from assay.model.interleaving import ArmMeasurement, InterleavedPlan
 from assay.model.measurement import Measurement, Snapshot
@@ -140,12 +140,12 @@ class Generators:
         starts_ns = self._begin(crew, "start", part, _LEAD_NS)
         return GeneratorsRun(plan, crew.members, crew.parts, crew.clocks, starts_ns)
 
-    def start_interleaved(self, plan: InterleavedPlan) -> GeneratorsTurns:
-        """Start arms that take turns on all of them.
+    def start_interleaved(self, plan: InterleavedPlan) -> GeneratorsSlices:
+        """Start arms that are interleaved on all of them.
 
         The washout is no shorter than two of their clocks may be apart: no two load two arms at once.
         """
-        AgreedTurns(plan)  # it says what is wrong with the plan
+        AgreedSlices(plan)  # it says what is wrong with the plan
         crew = self._crew(plan.arms[0].threads)
         least_ns = 2 * max(clock.uncertainty_ns for clock in crew.clocks)
         plan = replace(plan, washout_ns=max(plan.washout_ns, least_ns))
@@ -155,12 +155,12 @@ class Generators:
             return replace(plan, arms=arms, part=replace(one.part, starts_at_unix_ns=starts_ns))
 
         lead_ns = _LEAD_NS + _ARM_LEAD_NS * len(plan.arms)
-        starts_ns = self._begin(crew, "start_turns", part, lead_ns)
+        starts_ns = self._begin(crew, "start_slices", part, lead_ns)
 
         def seen_of(number: int, arm: ArmMeasurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
             return _generator_seen(crew.dealt[number], arm.measurement, host, late_ns)
 
-        return GeneratorsTurns(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns)
+        return GeneratorsSlices(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns)
 
     def _crew(self, threads: int) -> _Crew:
         """Who is there for so many workers, and their clocks."""

@@ -1,8 +1,8 @@
-"""Several generators as one whose arms take turns: all switch at the same instants of the agreed clock.
+"""Several generators as one whose arms are interleaved: all switch at the same instants of the agreed clock.
 
-Each settles the turns by itself, from the plan and from changes that name the cycle from which they hold. The
-driver settles them a moment ahead, so that it names a cycle of which everybody hears before it begins; who
-does not would take other turns than the rest, and spoils the block.
+Each settles the slices by itself, from the plan and from changes that name the round from which they hold.
+The driver settles them a moment ahead, so that it names a round of which everybody hears before it begins;
+who does not would take other slices than the rest, and spoils the block.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import msgspec
 from assay.cluster import calls
 from assay.cluster.calls import Agent, NodeFailed
 from assay.cluster.course import AgreedCourse
-from assay.cluster.merge import NotOneLoad, arm_together, merged_turns
+from assay.cluster.merge import NotOneLoad, arm_together, merged_slices
 from assay.core.errors import AssayError
-from assay.engine.driver import turns_without_secrets
+from assay.engine.driver import slices_without_secrets
 from assay.model.interleaving import (
     ArmMeasurement,
     Change,
@@ -29,7 +29,7 @@ from assay.model.interleaving import (
     InterleavedMeasurement,
     InterleavedPlan,
     InterleavedSnapshot,
-    Turn,
+    SliceTimes,
 )
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
 
@@ -52,8 +52,8 @@ class _Came:
 
 
 @dataclass
-class GeneratorsTurns:
-    """Arms that take turns and that several generators load; as `engine.InterleavedRun` is one."""
+class GeneratorsSlices:
+    """Arms that are interleaved and that several generators load; as `engine.InterleavedRun` is one."""
 
     plan: InterleavedPlan
     agents: Sequence[Agent]
@@ -73,26 +73,26 @@ class GeneratorsTurns:
     def __post_init__(self) -> None:
         """Ask each for its end at once: who is lost is heard of without asking."""
         self.course = AgreedCourse(self.plan, self.starts_ns)
-        self._ends = [calls.begin(agent, "finish_turns") for agent in self.agents]
+        self._ends = [calls.begin(agent, "finish_slices") for agent in self.agents]
 
     def followed_by(self, agent: Agent) -> None:
         """From now on that agent is told of changes, too."""
         self._followers.append(agent)
 
-    def change(self, change: Change, from_cycle: int = 0) -> int:
-        """Change the turns from a cycle on, the same for all; which one that is.
+    def change(self, change: Change, from_round: int = 0) -> int:
+        """Change the slices from a round on, the same for all; which one that is.
 
         NodeFailed where somebody heard of it too late.
         """
         ahead_ns = AHEAD_NS + 4 * max(clock.round_trip_ns for clock in self.clocks)
-        named = max(from_cycle, self.course.agreed.next_cycle(self.course.now_ns() + ahead_ns))
+        named = max(from_round, self.course.agreed.next_round(self.course.now_ns() + ahead_ns))
         holds = self.course.agreed.change(change, named)
         everybody = [*self.agents, *self._followers]
         with self._spoiling():
             answers = calls.ask_all(everybody, "change", msgspec.json.encode(change), named)
             for agent, theirs in zip(everybody, answers, strict=True):
                 if theirs != named:
-                    said = f"node {agent.node.address} heard of a change of the turns after it had to hold"
+                    said = f"node {agent.node.address} heard of a change of the slices after it had to hold"
                     raise NodeFailed(said, "is the machine there busy with something else?")
         return holds
 
@@ -114,19 +114,19 @@ class GeneratorsTurns:
         """What `time.monotonic_ns()` showed here at the start."""
         return self.course.zero_ns
 
-    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
-        """Wait until the slice of a turn begins; None where the time passed or the turns ended before."""
-        return self._waited(self.course.wait_begin(turn, timeout_s), timeout_s)
+    def wait_begin(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """Wait until a slice begins; None where the time passed or the slices ended before."""
+        return self._waited(self.course.wait_begin(number, timeout_s), timeout_s)
 
-    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
-        """Wait until the slice of a turn is over; None where the time passed or the turns ended before."""
-        return self._waited(self.course.wait_end(turn, timeout_s), timeout_s)
+    def wait_end(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """Wait until a slice is over; None where the time passed or the slices ended before."""
+        return self._waited(self.course.wait_end(number, timeout_s), timeout_s)
 
     def snapshot(self) -> InterleavedSnapshot:
         """The live view. An arm ends on all of them where one saw a failure on which its plan ends, or where
         none found anybody there."""
         with self._spoiling():
-            answers = calls.ask_all(self.agents, "look_at_turns")
+            answers = calls.ask_all(self.agents, "look_at_slices")
         self._heard_s = time.monotonic()
         looks = [msgspec.json.decode(answer, type=InterleavedSnapshot) for answer in answers]
         for place, arms in enumerate(zip(*(look.arms for look in looks), strict=True)):
@@ -141,7 +141,7 @@ class GeneratorsTurns:
                 self.change(EndArm(arm=place, why=why))
         return InterleavedSnapshot(
             elapsed_ns=min(look.elapsed_ns for look in looks),
-            turn=looks[0].turn,
+            slice=looks[0].slice,
             arms=tuple(map(arm_together, zip(*(look.arms for look in looks), strict=True))),
         )
 
@@ -153,13 +153,13 @@ class GeneratorsTurns:
         told = [calls.collect(agent, end) for agent, end in zip(self.agents, self._ends, strict=True)]
         self._came = _Came(
             tuple(
-                turns_without_secrets(msgspec.json.decode(measured, type=InterleavedMeasurement))
+                slices_without_secrets(msgspec.json.decode(measured, type=InterleavedMeasurement))
                 for measured, _ in told
             ),
             tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts in told),
         )
         try:
-            whole = merged_turns(self._came.parts)
+            whole = merged_slices(self._came.parts)
         except NotOneLoad as problem:
             raise NodeFailed(str(problem), "measure it again") from None
         return msgspec.structs.replace(
@@ -176,12 +176,12 @@ class GeneratorsTurns:
             for number, (part, hosts) in came
         )
 
-    def _waited(self, turn: Turn | None, timeout_s: float) -> Turn | None:
+    def _waited(self, times: SliceTimes | None, timeout_s: float) -> SliceTimes | None:
         """What came of waiting; looks in between whether everybody is still there."""
-        over = turn is None and self.course.wait(0.0)
+        over = times is None and self.course.wait(0.0)
         done = over and calls.ended(self._ends, timeout_s)  # only results are still to come
         self._look_after(done=done)
-        return turn
+        return times
 
     def _look_after(self, *, done: bool) -> None:
         """Whether everybody is still there: who is cut off says nothing, and is asked now and then."""
@@ -195,7 +195,7 @@ class GeneratorsTurns:
 
     @contextlib.contextmanager
     def _spoiling(self) -> Iterator[None]:
-        """What fails in the block has ended the turns for good."""
+        """What fails in the block has ended the slices for good."""
         try:
             yield
         except AssayError as problem:

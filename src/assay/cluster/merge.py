@@ -235,8 +235,8 @@ def _first(texts: Iterable[str]) -> str:
     return next(filter(None, texts), "")
 
 
-def merged_turns(parts: Sequence[InterleavedMeasurement]) -> InterleavedMeasurement:
-    """The measurement of the whole. NotOneLoad where the parts did not take the same turns, or where a
+def merged_slices(parts: Sequence[InterleavedMeasurement]) -> InterleavedMeasurement:
+    """The measurement of the whole. NotOneLoad where the parts did not take the same slices, or where a
     part's accounting does not balance."""
     if not parts:
         raise NotOneLoad("no generator has measured anything")
@@ -253,7 +253,7 @@ def merged_turns(parts: Sequence[InterleavedMeasurement]) -> InterleavedMeasurem
 def _arm(parts: Sequence[ArmMeasurement]) -> ArmMeasurement:
     taken = {tuple(map(_where, part.slices)) for part in parts}
     if len(taken) > 1:
-        raise NotOneLoad("the generators did not take the same turns")
+        raise NotOneLoad("the generators did not take the same slices")
     slices = slices_of_all([part.slices for part in parts])
     measurement = merged([part.measurement for part in parts])
     return ArmMeasurement(
@@ -266,15 +266,15 @@ def _arm(parts: Sequence[ArmMeasurement]) -> ArmMeasurement:
 
 def _where(one: Slice) -> tuple[object, ...]:
     """Which slice it is, and where it lies."""
-    return one.turn, one.cycle, one.place, one.phase, one.start_ns, one.length_ns, one.washout_ns
+    return one.number, one.round, one.place, one.phase, one.start_ns, one.length_ns, one.washout_ns
 
 
 def slices_of_all(parts: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:
     """The slices that all parts have, added up by the number of their turn."""
-    by_turn: dict[int, list[Slice]] = {}
+    by_slice: dict[int, list[Slice]] = {}
     for one in (one for part in parts for one in part):
-        by_turn.setdefault(one.turn, []).append(one)
-    return tuple(_added(same) for _, same in sorted(by_turn.items()) if len(same) == len(parts))
+        by_slice.setdefault(one.number, []).append(one)
+    return tuple(_added(same) for _, same in sorted(by_slice.items()) if len(same) == len(parts))
 
 
 _SUMS = (

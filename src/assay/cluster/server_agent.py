@@ -184,8 +184,8 @@ class ServerAgent(NodeAgent):
     def follow(
         self, plan: InterleavedPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit
     ) -> Wrapped:
-        """Look at servers, of each arm its own, and at all services, from now on while they take turns from
-        that instant on."""
+        """Look at servers, of each arm its own, and at all services, from now on while they are interleaved
+        from that instant on."""
         self._hear()
 
         def following() -> None:
@@ -197,11 +197,11 @@ class ServerAgent(NodeAgent):
 
         return wrapped(following)
 
-    def change(self, change_json: bytes, from_cycle: int) -> Wrapped:
-        """Follow other turns from a cycle on; which one it could be."""
+    def change(self, change_json: bytes, from_round: int) -> Wrapped:
+        """Follow other slices from a round on; which one it could be."""
         self._hear()
         change = msgspec.json.decode(change_json, type=Change)
-        return wrapped(lambda: self._course.agreed.change(change, from_cycle) if self._course else from_cycle)
+        return wrapped(lambda: self._course.agreed.change(change, from_round) if self._course else from_round)
 
     def slices_seen(self, first: int) -> Wrapped:
         """The slices that were looked at, from one on, as JSON; and the arms whose servers ended."""

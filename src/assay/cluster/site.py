@@ -15,13 +15,13 @@ import msgspec
 from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
 from assay.cluster.generators import read_clocks
-from assay.cluster.generators_slices import GeneratorsTurns
+from assay.cluster.generators_slices import GeneratorsSlices
 from assay.core.errors import AssayError, EnvironmentLacks, ServerFailed
 from assay.core.settings import Settings
 from assay.core.vault import scrubbed
-from assay.engine.generator import GoingTurns
-from assay.model.block import TurnSeen
-from assay.model.interleaving import Turn
+from assay.engine.generator import GoingSlices
+from assay.model.block import ServerSlice
+from assay.model.interleaving import SliceTimes
 from assay.model.run import Environment
 from assay.model.trial import HostSeen, ServiceSeen
 from assay.servers.build import Prepared
@@ -172,14 +172,14 @@ class RemoteSampling:
     """The node's own looks at the slices, asked for now and then."""
 
     agent: Agent
-    samples: list[TurnSeen] = field(default_factory=list)
+    samples: list[ServerSlice] = field(default_factory=list)
     _dead: Collection[int] = ()
     _asked_s: float = 0.0
 
-    def begins(self, turn: Turn) -> None:
+    def begins(self, times: SliceTimes) -> None:
         """The node knows."""
 
-    def ends(self, turn: Turn) -> None:
+    def ends(self, times: SliceTimes) -> None:
         """The node knows; what it saw is asked for about twice a second."""
         if time.monotonic() - self._asked_s >= _LOOK_S:
             self._ask()
@@ -199,7 +199,7 @@ class RemoteSampling:
     def _ask(self) -> None:
         self._asked_s = time.monotonic()
         seen, self._dead = calls.ask(self.agent, "slices_seen", len(self.samples))
-        self.samples += msgspec.json.decode(seen, type=tuple[TurnSeen, ...])
+        self.samples += msgspec.json.decode(seen, type=tuple[ServerSlice, ...])
 
 
 @dataclass(frozen=True)
@@ -291,17 +291,17 @@ class FarSite(Site):
         return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
 
     def sample_slices(
-        self, turns: GoingTurns, arms: Sequence[Lives], services: Services, split: CoreSplit
+        self, slices: GoingSlices, arms: Sequence[Lives], services: Services, split: CoreSplit
     ) -> Sampling:
         """Have the node look at servers, its services and itself at both ends of each slice, by its own
         clock."""
-        if not isinstance(turns, GeneratorsTurns):
-            raise EnvironmentLacks("generators of this machine take turns with no other's servers")
+        if not isinstance(slices, GeneratorsSlices):
+            raise EnvironmentLacks("generators of this machine are interleaved with no other's servers")
         [clock] = read_clocks([self.agent])
         numbers = tuple(getattr(arm.running, "number", None) for arm in arms)
-        starts_ns = turns.starts_ns + clock.offset_ns
-        calls.ask(self.agent, "follow", turns.plan, starts_ns, numbers, split)
-        turns.followed_by(self.agent)
+        starts_ns = slices.starts_ns + clock.offset_ns
+        calls.ask(self.agent, "follow", slices.plan, starts_ns, numbers, split)
+        slices.followed_by(self.agent)
         return RemoteSampling(self.agent)
 
     def free_bytes(self) -> int:

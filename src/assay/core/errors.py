@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 EXIT_OK = 0
-EXIT_WITHHELD = 1
-"""The run ended, but its figures are withheld."""
+EXIT_INVALID = 1
+"""The run ended, but its figures are invalid."""
 EXIT_USAGE = 2
 """Bad usage or input."""
 EXIT_WORSE = 3
@@ -20,7 +20,7 @@ EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 EXIT_CODES = {
     EXIT_OK: "answered: the figures asked for stand",
-    EXIT_WITHHELD: "not answered: figures are withheld, or a comparison is undecided",
+    EXIT_INVALID: "not answered: figures are invalid, or a comparison is undecided",
     EXIT_USAGE: "bad usage or input, or something this machine lacks",
     EXIT_WORSE: "slower than `assay compare` or `assay versus` was told to allow",
     EXIT_INTERNAL: "a defect of Assay, with a log to report",
@@ -73,7 +73,7 @@ class EnvironmentLacks(AssayError):
 class ServerFailed(AssayError):
     """A server could not be built, started, trusted or stopped. A row, not the end of a study."""
 
-    exit_code = EXIT_WITHHELD
+    exit_code = EXIT_INVALID
 
     def __init__(self, stage: str, message: str, log_tail: str = "") -> None:
         """`stage` is build, version, start, contract, load or stop; `log_tail` its last lines."""

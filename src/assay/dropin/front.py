@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _REFRESH_S = 0.2
 _PATIENCE_S = 2.0
 """For how long workers are waited for that were told to end: a request of a script takes less."""
-_GRAVEST_FIRST = ("withheld", "flagged", "note")
+_GRAVEST_FIRST = ("error", "warning", "note")
 _FAILURES = "W2"
 """The rule about requests that failed."""
 _WRONG = 400

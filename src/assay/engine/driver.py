@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         InterleavedMeasurement,
         InterleavedPlan,
         InterleavedSnapshot,
-        Turn,
+        SliceTimes,
     )
 
 _encode = msgspec.json.Encoder().encode
@@ -123,7 +123,7 @@ def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
 
 
 def start_interleaved(plan: InterleavedPlan) -> InterleavedRun:
-    """Start arms that take turns, on threads of the engine.
+    """Start arms that are interleaved, on threads of the engine.
 
     `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it; then nothing
     was sent.
@@ -197,7 +197,7 @@ class EngineRun:
             raise RuntimeError(str(error)) from None
 
 
-def turns_without_secrets(found: InterleavedMeasurement) -> InterleavedMeasurement:
+def slices_without_secrets(found: InterleavedMeasurement) -> InterleavedMeasurement:
     """The measurement of arms with tokens for secrets in what their servers said."""
     replace = msgspec.structs.replace
     arms = (replace(arm, measurement=without_secrets(arm.measurement)) for arm in found.arms)
@@ -205,7 +205,7 @@ def turns_without_secrets(found: InterleavedMeasurement) -> InterleavedMeasureme
 
 
 class InterleavedRun:
-    """Arms that take turns, or took them. Its methods may be called from any thread."""
+    """Arms that are interleaved, or took them. Its methods may be called from any thread."""
 
     least_washout_ns = 0
     """All its workers have one clock, and switch together."""
@@ -215,15 +215,15 @@ class InterleavedRun:
         from assay.model import interleaving  # `assay load` starts without it
 
         self._run = run
-        self._decode_turn = msgspec.json.Decoder(interleaving.Turn).decode
-        self._decode_turns = msgspec.json.Decoder(tuple[interleaving.Turn, ...]).decode
+        self._decode_slice = msgspec.json.Decoder(interleaving.SliceTimes).decode
+        self._decode_slices = msgspec.json.Decoder(tuple[interleaving.SliceTimes, ...]).decode
         self._decode_snapshot = msgspec.json.Decoder(interleaving.InterleavedSnapshot).decode
         self._decode_measurement = msgspec.json.Decoder(interleaving.InterleavedMeasurement).decode
 
-    def change(self, change: Change, from_cycle: int = 0) -> int:
-        """Change the turns from a cycle on, or the first that is not settled; which one that is."""
+    def change(self, change: Change, from_round: int = 0) -> int:
+        """Change the slices from a round on, or the first that is not settled; which one that is."""
         with _errors_of_ours():
-            return self._run.change(_encode(change), from_cycle)
+            return self._run.change(_encode(change), from_round)
 
     def stop(self, at_ns: int = 0) -> None:
         """End the run, at once or `at_ns` after its start. Its result is complete and says that it was
@@ -238,19 +238,19 @@ class InterleavedRun:
         """Give what `time.monotonic_ns()` showed at the start of the run, from which all points count."""
         return self._run.started_at_monotonic_ns()
 
-    def turns(self, first: int = 0) -> tuple[Turn, ...]:
-        """Give the turns that are settled from one on: all past ones and the rest of the cycle under way."""
-        return self._decode_turns(self._run.turns(first))
+    def slices(self, first: int = 0) -> tuple[SliceTimes, ...]:
+        """Give the slices that are settled from one on: all past ones and the rest of the round under way."""
+        return self._decode_slices(self._run.slices(first))
 
-    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
-        """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
-        found = self._run.wait_begin(turn, timeout_s)
-        return None if found is None else self._decode_turn(found)
+    def wait_begin(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """Wait until a slice begins; None where the time passed or the run ended before."""
+        found = self._run.wait_begin(number, timeout_s)
+        return None if found is None else self._decode_slice(found)
 
-    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
-        """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
-        found = self._run.wait_end(turn, timeout_s)
-        return None if found is None else self._decode_turn(found)
+    def wait_end(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """Wait until a slice is over; None where the time passed or the run ended before."""
+        found = self._run.wait_end(number, timeout_s)
+        return None if found is None else self._decode_slice(found)
 
     def snapshot(self) -> InterleavedSnapshot:
         """Give the live view of all arms."""
@@ -265,11 +265,11 @@ class InterleavedRun:
             found = self._decode_measurement(self._run.result())
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None
-        return turns_without_secrets(found)
+        return slices_without_secrets(found)
 
 
-class AgreedTurns:
-    """The turns of a run that others carry out in parts, for whoever has to know whose turn it is.
+class AgreedSlices:
+    """The slices of a run that others carry out in parts, for whoever has to know whose slice it is.
 
     They follow from the plan and the changes alone: who is told the same has the same.
     """
@@ -279,23 +279,23 @@ class AgreedTurns:
         from assay.model import interleaving  # `assay load` starts without it
 
         with _errors_of_ours():
-            self._turns = _engine.AgreedTurns(_encoded(plan))
-        self._decode_turn = msgspec.json.Decoder(interleaving.Turn).decode
+            self._slices = _engine.AgreedSlices(_encoded(plan))
+        self._decode_slice = msgspec.json.Decoder(interleaving.SliceTimes).decode
 
-    def turn(self, number: int, now_ns: int) -> Turn | None:
-        """Give a turn, where it is settled so long after the start: cycles are once they begin."""
-        found = self._turns.turn(number, max(0, now_ns))
-        return None if found is None else self._decode_turn(found)
+    def slice(self, number: int, now_ns: int) -> SliceTimes | None:
+        """Give a slice, where it is settled so long after the start: rounds are once they begin."""
+        found = self._slices.slice(number, max(0, now_ns))
+        return None if found is None else self._decode_slice(found)
 
-    def next_cycle(self, now_ns: int) -> int:
-        """Give the first cycle that is not settled, once all are that begin by then."""
-        return self._turns.next_cycle(max(0, now_ns))
+    def next_round(self, now_ns: int) -> int:
+        """Give the first round that is not settled, once all are that begin by then."""
+        return self._slices.next_round(max(0, now_ns))
 
     def is_over(self) -> bool:
-        """Whether there are no more turns than the settled ones."""
-        return self._turns.is_over()
+        """Whether there are no more slices than the settled ones."""
+        return self._slices.is_over()
 
-    def change(self, change: Change, from_cycle: int = 0) -> int:
-        """Change the turns from a cycle on, or the first that is not settled; which one that is."""
+    def change(self, change: Change, from_round: int = 0) -> int:
+        """Change the slices from a round on, or the first that is not settled; which one that is."""
         with _errors_of_ours():
-            return self._turns.change(_encode(change), from_cycle)
+            return self._slices.change(_encode(change), from_round)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         InterleavedMeasurement,
         InterleavedPlan,
         InterleavedSnapshot,
-        Turn,
+        SliceTimes,
     )
 
 
@@ -38,17 +38,17 @@ class GoingLoad(Protocol):
         """Wait for the end and give the measurement of the whole load."""
 
 
-class GoingTurns(Protocol):
-    """Arms that take turns, or took them."""
+class GoingSlices(Protocol):
+    """Arms that are interleaved, or took them."""
 
     least_washout_ns: int
     """The washout below which it is not known that nobody works in another's slice."""
 
-    def change(self, change: Change, from_cycle: int = 0) -> int:
-        """Change the turns from a cycle on, or the first that can still be changed; which one that is."""
+    def change(self, change: Change, from_round: int = 0) -> int:
+        """Change the slices from a round on, or the first that can still be changed; which one that is."""
 
     def stop(self, at_ns: int = 0) -> None:
-        """End the turns early."""
+        """End the slices early."""
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end, for at most so long; whether it has come."""
@@ -56,11 +56,11 @@ class GoingTurns(Protocol):
     def started_at_monotonic_ns(self) -> int:
         """What `time.monotonic_ns()` showed at the start, from which all points count."""
 
-    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
-        """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
+    def wait_begin(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """Wait until a slice begins; None where the time passed or the run ended before."""
 
-    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
-        """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
+    def wait_end(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """Wait until a slice is over; None where the time passed or the run ended before."""
 
     def snapshot(self) -> InterleavedSnapshot:
         """Give the live view of all arms."""
@@ -78,8 +78,8 @@ class Generator(Protocol):
     def start(self, plan: LoadPlan) -> GoingLoad:
         """Start a load. PlanRefused where the plan is wrong, EnvironmentLacks where it cannot be offered."""
 
-    def start_interleaved(self, plan: InterleavedPlan) -> GoingTurns:
-        """Start arms that take turns, as `start` does."""
+    def start_interleaved(self, plan: InterleavedPlan) -> GoingSlices:
+        """Start arms that are interleaved, as `start` does."""
 
 
 class ThisProcess:
@@ -93,7 +93,7 @@ class ThisProcess:
         """Start the load on threads of this process."""
         return driver.start(plan)
 
-    def start_interleaved(self, plan: InterleavedPlan) -> GoingTurns:
+    def start_interleaved(self, plan: InterleavedPlan) -> GoingSlices:
         """Start the arms on threads of this process."""
         return driver.start_interleaved(plan)
 
@@ -104,7 +104,7 @@ def generators_of(load: GoingLoad) -> tuple[GeneratorSeen, ...]:
     return seen() if seen is not None else ()
 
 
-def arm_generators_of(turns: GoingTurns, arm: int) -> tuple[GeneratorSeen, ...]:
+def arm_generators_of(slices: GoingSlices, arm: int) -> tuple[GeneratorSeen, ...]:
     """What was seen of each of several generators in an arm; nothing where this process was the only one."""
-    seen = getattr(turns, "generators", None)
+    seen = getattr(slices, "generators", None)
     return seen(arm) if seen is not None else ()

@@ -1,9 +1,9 @@
 """`Block`: a block, or those of its cases that ask the same, of which all servers were alive at once and
-got the load in turns; the unit of replication of an interleaved comparison.
+got the load interleaved; the unit of replication of an interleaved comparison.
 
 It is one line of a record. Its trials are trials like others (`Run.trials` holds them too, in the order of
-their numbers); what an interleaved block knows beyond them is how long the turns were and why, and whose
-processes worked while whose turn it was.
+their numbers); what an interleaved block knows beyond them is how long the slices were and why, and whose
+processes worked while whose slice it was.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ same, so it makes them slower and leaves the ratio."""
 UNLIKE_NS = 250_000_000
 """Between unlike programs: below it a switch costs one of them more than the other."""
 LONGEST_NS = 5_000_000_000
-"""An interleaved block of four cycles is then 20 s of each server: longer ones would no longer be in
+"""An interleaved block of four rounds is then 20 s of each server: longer ones would no longer be in
 turns."""
 WASHOUT_NS = 5_000_000
 
@@ -44,7 +44,7 @@ class Pilot(Value, frozen=True, kw_only=True):
 
     shorter_ns: int
     longer_ns: int
-    cycles: int
+    rounds: int
     apart: float
     pair: tuple[str, str]
     agree: bool
@@ -71,9 +71,9 @@ class Interleaving(Value, frozen=True, kw_only=True):
         return max(self.least_slice_ns, ALIKE_NS) if self.alike else self.least_slice_ns
 
 
-class TurnSeen(Value, frozen=True, kw_only=True):
+class ServerSlice(Value, frozen=True, kw_only=True):
     """The CPU time that each server's processes used in one measured slice, in the order of the block's
-    trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at;
+    trials: of that whose slice it was, and of all that rested. None where a process cannot be looked at;
     trials that never became an arm are the last of an interleaved block, and have no place here.
 
     `services_cpu_ns` is what each service used meanwhile, by its name, of those that could be looked at.
@@ -81,7 +81,7 @@ class TurnSeen(Value, frozen=True, kw_only=True):
     outside the washout.
     """
 
-    turn: int
+    number: int
     arm: int
     length_ns: int
     cpu_ns: tuple[int | None, ...]
@@ -92,7 +92,7 @@ class Block(Value, frozen=True, kw_only=True):
     """One block. `trials` are its arms, in their order: also of servers that did not start, or died.
 
     `lengths` are those of its measured slices. `turns` are its measured slices, looked at from outside.
-    `cut`: it was ended early (Ctrl-C) and holds the cycles that were whole by then.
+    `cut`: it was ended early (Ctrl-C) and holds the rounds that were whole by then.
     """
 
     number: int
@@ -100,24 +100,24 @@ class Block(Value, frozen=True, kw_only=True):
     started_at_unix_ns: int
     lengths: Lengths
     trials: tuple[Trial, ...]
-    turns: tuple[TurnSeen, ...] = ()
+    server_slices: tuple[ServerSlice, ...] = ()
     pilot: Pilot | None = None
     cut: bool = False
 
     def rested(self, case: str) -> Iterator[Rested]:
         """The measured slices of others in which the server of `case` could be looked at."""
         arm = next(place for place, trial in enumerate(self.trials) if trial.case == case)
-        for seen in self.turns:
+        for seen in self.server_slices:
             used_ns = seen.cpu_ns[arm] if arm < len(seen.cpu_ns) else None
             if seen.arm != arm and used_ns is not None and seen.length_ns > 0:
                 whose = self.trials[seen.arm].case
-                yield Rested(turn=seen.turn, whose=whose, length_ns=seen.length_ns, cpu_ns=used_ns)
+                yield Rested(number=seen.number, whose=whose, length_ns=seen.length_ns, cpu_ns=used_ns)
 
 
 class Rested(Value, frozen=True, kw_only=True):
     """What a server used of the CPU in a slice that was another's (`whose`)."""
 
-    turn: int
+    number: int
     whose: str
     length_ns: int
     cpu_ns: int

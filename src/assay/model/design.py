@@ -60,7 +60,8 @@ class AnyDesign(Value, frozen=True, kw_only=True):
 
     @property
     def unlike(self) -> bool:
-        """Whether its servers take turns and are no builds of one program: a switch costs each its own."""
+        """Whether its servers are interleaved and are no builds of one program: a switch costs each its
+        own."""
         return self.interleave is not None and not self.interleave.alike
 
 

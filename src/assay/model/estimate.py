@@ -54,7 +54,7 @@ class Ranked(Value, frozen=True, kw_only=True):
 
     `rank` counts from 1 and is shared by cases of which none is shown faster; None where the case
     has no place, with the `reason`. `throughput` is what was measured; None where no trial was. `known`
-    is what that lets one say of the truth. `withheld` marks a throughput that is no result.
+    is what that lets one say of the truth. `invalid` marks a throughput that is no result.
     `relative_to_best` is this case divided by the best candidate, paired by block, with the ends that are
     known; None where that comparison is void.
     """
@@ -64,7 +64,7 @@ class Ranked(Value, frozen=True, kw_only=True):
     throughput: Estimate | None
     relative_to_best: Estimate | None
     reason: str = ""
-    withheld: bool = False
+    invalid: bool = False
     known: Known | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from assay.model.plan import Value
 
-Severity = Literal["withheld", "flagged", "note"]
+Severity = Literal["error", "warning", "note"]
 
 Effect = Literal["none", "void", "at least", "at most", "wider", "one way", "unknown"]
 """What a finding does to what is known of a figure.

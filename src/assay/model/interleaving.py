@@ -1,4 +1,4 @@
-"""Interleaved plans and what comes of them: several arms in one run that take turns.
+"""Interleaved plans and what comes of them: several arms in one run that are interleaved.
 
 The Rust twins are `crates/engine/src/plan/interleaved.rs`, `change.rs`, `course.rs` and
 `record/interleaved.rs`. All times are nanoseconds; points of time count from the start of the run.
@@ -21,9 +21,9 @@ class InterleavedPlan(Value, frozen=True, kw_only=True):
     While one arm has its slice of `slice_ns` the others rest, with their connections open. In the
     `washout_ns` before each slice nobody starts anything and what is under way is answered. `threads`,
     `cpus`, `stop`, `warmup_max_ns` and the URL's scheme are the same in all arms. `stop` counts a
-    arm's own slices: the run ends with the first cycle after which every arm has measured so long.
+    arm's own slices: the run ends with the first round after which every arm has measured so long.
     `seed` draws the order. `part` says what of all arms is offered by one process where others offer the
-    rest; the turns, those of the whole, count from the instant at which it starts.
+    rest; the slices, those of the whole, count from the instant at which it starts.
     """
 
     arms: tuple[LoadPlan, ...]
@@ -39,8 +39,8 @@ class Measure(Value, frozen=True, kw_only=True, tag_field="kind", tag="measure")
     arms: tuple[int, ...] | None = None
 
 
-class GiveTurns(Value, frozen=True, kw_only=True, tag_field="kind", tag="turns"):
-    """Only these arms have turns; the others yield theirs, and their connections stay open."""
+class GiveSlices(Value, frozen=True, kw_only=True, tag_field="kind", tag="slices"):
+    """Only these arms have slices; the others yield theirs, and their connections stay open."""
 
     arms: tuple[int, ...]
 
@@ -53,28 +53,28 @@ class SetLengths(Value, frozen=True, kw_only=True, tag_field="kind", tag="length
 
 
 class EndArm(Value, frozen=True, kw_only=True, tag_field="kind", tag="end_arm"):
-    """An arm has no more turns; its accounting stay."""
+    """An arm has no more slices; its accounting stay."""
 
     arm: int
     why: Ended = "asked"
 
 
 class End(Value, frozen=True, kw_only=True, tag_field="kind", tag="end"):
-    """There are no more cycles."""
+    """There are no more rounds."""
 
 
-Change: TypeAlias = Measure | GiveTurns | SetLengths | EndArm | End
-"""What is asked of turns from outside. It holds from a cycle on, for all who share them."""
+Change: TypeAlias = Measure | GiveSlices | SetLengths | EndArm | End
+"""What is asked of slices from outside. It holds from a round on, for all who share them."""
 
 
-class Turn(Value, frozen=True, kw_only=True):
-    """One turn of an arm: its washout from `begin_ns` to `start_ns`, its slice from there to `end_ns`.
+class SliceTimes(Value, frozen=True, kw_only=True):
+    """One slice of an arm: its washout from `begin_ns` to `start_ns`, its slice from there to `end_ns`.
 
-    `number` counts the turns of the run, `place` those of the `cycle`; `phase` is the arm's.
+    `number` counts the slices of the run, `place` those of the `round`; `phase` is the arm's.
     """
 
     number: int
-    cycle: int
+    round: int
     place: int
     arm: int
     phase: Phase
@@ -84,7 +84,7 @@ class Turn(Value, frozen=True, kw_only=True):
 
 
 class Slice(Value, frozen=True, kw_only=True):
-    """What an arm did in the slice of one of its turns, summed over the workers.
+    """What an arm did in the slice of one of its slices, summed over the workers.
 
     `early_completed` of the `completed` came in its first fifth. `service_time_sum_ns` and
     `service_time_p50_ns` are of `completed` (the median over several workers: the mean of theirs, by
@@ -98,8 +98,8 @@ class Slice(Value, frozen=True, kw_only=True):
     meanwhile and others had their cores (not known where the system does not tell).
     """
 
-    turn: int
-    cycle: int
+    number: int
+    round: int
     place: int
     phase: Phase
     washout_ns: int
@@ -141,7 +141,7 @@ class ArmMeasurement(Value, frozen=True, kw_only=True):
     are its slices, `warmup_ns` is where the first measured one begins. Its answers are those within its
     slices; failures count whenever they come, as a time-out may fall into another arm's slice. `late`
     answers of the measured phase came outside of its slices: they are in the accounting and in no figure.
-    `ended` says why it had no more turns before the end of the run: nobody was there in a whole slice, a
+    `ended` says why it had no more slices before the end of the run: nobody was there in a whole slice, a
     failure came on which its plan ends, or it was asked for.
     """
 
@@ -152,7 +152,7 @@ class ArmMeasurement(Value, frozen=True, kw_only=True):
 
 
 class InterleavedMeasurement(Value, frozen=True, kw_only=True):
-    """One execution of a `InterleavedPlan`; `interrupted` where it was stopped in the midst of a cycle.
+    """One execution of a `InterleavedPlan`; `interrupted` where it was stopped in the midst of a round.
 
     Of a part, `started_late_ns` is how long after its instant its workers began.
     """
@@ -168,7 +168,7 @@ class InterleavedMeasurement(Value, frozen=True, kw_only=True):
 class ArmSnapshot(Value, frozen=True, kw_only=True):
     """The live view of one arm: `slices` are those of its current phase that are over, the latest 1,200.
 
-    `ended_here` is, in a part of a run, why the arm should have no more turns as seen by that part alone.
+    `ended_here` is, in a part of a run, why the arm should have no more slices as seen by that part alone.
     """
 
     snapshot: Snapshot
@@ -181,5 +181,5 @@ class InterleavedSnapshot(Value, frozen=True, kw_only=True):
     """The live view; `turn` is the one under way, None once the run has ended."""
 
     elapsed_ns: int
-    turn: Turn | None
+    slice: SliceTimes | None
     arms: tuple[ArmSnapshot, ...]

@@ -177,7 +177,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     each as often as it was. `stray` includes what came within 20 ms after the end of the run.
     `waited_starts` counts starts of an open loop that came due while all connections (of HTTP/2 and HTTP/3:
     all streams) of their thread were in use, and were made later; None where nobody looked. `under_way` is
-    None of arms that took turns, and where a script gave up.
+    None of arms that were interleaved, and where a script gave up.
     """
 
     started_at_unix_ns: int

@@ -198,7 +198,7 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     which begins as a completion or an arrival says: it has as many places as HTTP/1 has connections.
     `tls.alpn` is what HTTP/1 offers.
     With the order "per_connection" each connection is a client of its own: it sends the requests from the
-    first on, has its part of a count, and takes its turn where starts have times of their own.
+    first on, has its part of a count, and takes its slice where starts have times of their own.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop. Its rates are of requests: with `pipeline`,
     so many start together, as much less often.

@@ -138,7 +138,7 @@ class ServiceSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
     phase, apart from the server's.
 
-    CPU time is of an arm's own slices where servers took turns; None where nobody could look in time.
+    CPU time is of an arm's own slices where servers were interleaved; None where nobody could look in time.
     `cpu_share` is that over (measured time x server cores). Memory is that at the end of the measured phase,
     of an interleaved block at its end. `pages_shared_out`: each page that several processes share counts in
     equal parts for each (Linux, proportional set size); else wholly for each, so that forty database
@@ -195,7 +195,7 @@ class HostSeen(Value, frozen=True, kw_only=True):
 class WarmUpSeen(Value, frozen=True, kw_only=True):
     """How a warm-up ended: with steady throughput, or at its bound (0: there was none), and `reason` says
     what was not steady. `changes_ns` are the changes of level within it, from the first request on. `took_ns`
-    is for how long load was offered until then, what others had in their turns left out.
+    is for how long load was offered until then, what others had in their slices left out.
     `rising`: the server was still getting faster at its end, without a step at which that ended."""
 
     steady: bool
@@ -275,11 +275,11 @@ class Failure(Value, frozen=True, kw_only=True):
 
 
 class Arm(Value, frozen=True, kw_only=True):
-    """What a trial of an interleaved block was as one of several that took turns. `slices` are its warm-up's,
-    too.
+    """What a trial of an interleaved block was as one of several that were interleaved. `slices` are its
+    warm-up's, too.
 
     `late` answers came outside of its slices: they are in the accounting and in no figure. `ended` says why
-    it had no more turns before the others. An `external` server was restarted by nobody: all its blocks are
+    it had no more slices before the others. An `external` server was restarted by nobody: all its blocks are
     parts of one.
     """
 
@@ -290,25 +290,27 @@ class Arm(Value, frozen=True, kw_only=True):
     external: bool = False
 
     @property
-    def cycles(self) -> dict[int, float]:
-        """Its rate (answers a second) in each measured cycle, by the cycle's number."""
-        return {one.cycle: one.completed / one.length_ns * 1e9 for one in self._measured}
+    def rounds(self) -> dict[int, float]:
+        """Its rate (answers a second) in each measured round, by the round's number."""
+        return {one.round: one.completed / one.length_ns * 1e9 for one in self._measured}
 
     @property
-    def later_cycles(self) -> dict[int, float]:
+    def later_rounds(self) -> dict[int, float]:
         """The same without the first fifth of each slice."""
         return {
-            one.cycle: (one.completed - one.early_completed) / (0.8 * one.length_ns) * 1e9
+            one.round: (one.completed - one.early_completed) / (0.8 * one.length_ns) * 1e9
             for one in self._measured
         }
 
     @property
     def delays(self) -> dict[int, float]:
-        """How much of a core the client lacked, as others had it, in each measured cycle, by the cycle's
+        """How much of a core the client lacked, as others had it, in each measured round, by the round's
         number; nothing where that is not known of all."""
-        known = {one.cycle: one.client_delayed_ns for one in self._measured}
-        lengths = {one.cycle: one.length_ns for one in self._measured}
-        found = {cycle: ns / lengths[cycle] for cycle, ns in known.items() if ns is not None}
+        known = {one.round: one.client_delayed_ns for one in self._measured}
+        lengths = {one.round: one.length_ns for one in self._measured}
+        found = {
+            round_number: ns / lengths[round_number] for round_number, ns in known.items() if ns is not None
+        }
         return found if len(found) == len(known) else {}
 
     @property

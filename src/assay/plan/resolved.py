@@ -8,8 +8,8 @@ from assay.model.block import Interleaving
 from assay.model.design import AnyDesign, Candidate, StudyDesign, WarmUp
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.trial import Case
-from assay.plan.next.block import takes_turns
-from assay.plan.next.lengths import PILOT_CYCLES
+from assay.plan.next.block import is_interleavable
+from assay.plan.next.lengths import PILOT_ROUNDS
 from assay.plan.next.rates import closed_loop_of
 from assay.plan.next.study import WATCHED
 from assay.servers.build import Prepared
@@ -23,7 +23,7 @@ _TRIAL_OVERHEAD_S = 0.5
 """Starting, testing and stopping a server: 0.1 s for a compiled one, 1 s for a small JVM."""
 
 _UNTIL_MEASURED = 2
-"""Slices: a change holds from the next cycle on, and one cycle is settled by then."""
+"""Slices: a change holds from the next round on, and one round is settled by then."""
 
 REQUESTS_GUESS_PER_S = 1000.0
 """For the estimate of a counted load of which nothing was published."""
@@ -61,14 +61,14 @@ class ResolvedCase:
         return fixed + self.warm_up.min_ns / 1e9, fixed + self.warm_up.max_ns / 1e9
 
 
-def _turns_s(interleave: Interleaving, case: ResolvedCase, trials: int) -> float:
-    """What turns add to a trial: washout, the slices in which all learn that they measure, and of the
+def _slices_s(interleave: Interleaving, case: ResolvedCase, trials: int) -> float:
+    """What slices add to a trial: washout, the slices in which all learn that they measure, and of the
     first trial a pilot."""
-    assert isinstance(case.plan.stop, StopAfter)  # it takes turns
+    assert isinstance(case.plan.stop, StopAfter)  # it is interleaved
     slice_ns = interleave.given_slice_ns or interleave.usual_slice_ns
     slices = case.plan.stop.ns / slice_ns + _UNTIL_MEASURED
     piloted = not interleave.alike and interleave.given_slice_ns is None
-    pilot_ns = 3 * PILOT_CYCLES * slice_ns / max(1, trials) if piloted else 0.0
+    pilot_ns = 3 * PILOT_ROUNDS * slice_ns / max(1, trials) if piloted else 0.0
     return (slices * interleave.washout_ns + _UNTIL_MEASURED * slice_ns + pilot_ns) / 1e9
 
 
@@ -90,19 +90,19 @@ class ResolvedRun:
     """What a reader should know before it starts, in a line each: what `--quick` costs, say."""
 
     @property
-    def taking_turns(self) -> tuple[tuple[ResolvedCase, ...], ...]:
-        """The cases whose loads could be offered in turns, those together that would take them with each
+    def interleaved(self) -> tuple[tuple[ResolvedCase, ...], ...]:
+        """The cases whose loads could be offered interleaved, those together that would take them with each
         other: they alone are alive at once."""
         groups: dict[tuple[str, str], list[ResolvedCase]] = {}
         for case in self.cases:
-            if takes_turns(case.case, case.plan) and not case.case.dependent:
+            if is_interleavable(case.case, case.plan) and not case.case.dependent:
                 groups.setdefault((case.case.workload, case.case.load), []).append(case)
         return tuple(map(tuple, groups.values()))
 
     @property
     def memory_at_once(self) -> int:
-        """What the servers that take turns with each other are likely to take together, at most."""
-        return max((sum(map(_likely_bytes, group)) for group in self.taking_turns), default=0)
+        """What the servers that are interleaved with each other are likely to take together, at most."""
+        return max((sum(map(_likely_bytes, group)) for group in self.interleaved), default=0)
 
     @property
     def servers(self) -> tuple[ServerSpec, ...]:
@@ -135,15 +135,15 @@ class ResolvedRun:
             return (least_s, least_s) if warm else (least_s + own_s, most_s + own_s)
         interleave = self.design.interleave
         if interleave is not None and self._sits(case.case.id):
-            turns_s = _turns_s(interleave, case, trials)
-            least_s, most_s = least_s + turns_s, most_s + turns_s
+            slices_s = _slices_s(interleave, case, trials)
+            least_s, most_s = least_s + slices_s, most_s + slices_s
         later_s = max(least_s, most_s - case.warm_up.max_ns / 2e9)
         watched = min(trials, WATCHED) / trials if trials else 1.0
         return least_s, watched * most_s + (1 - watched) * later_s
 
     def _sits(self, case: str) -> bool:
-        """Whether that case takes turns with others."""
-        groups = ({one.case.id for one in group} for group in self.taking_turns)
+        """Whether that case is interleaved with others."""
+        groups = ({one.case.id for one in group} for group in self.interleaved)
         return self.design.interleave is not None and any(
             case in group and len(group) > 1 for group in groups
         )

@@ -22,7 +22,7 @@ def summary(pair: ProfilePair) -> RenderableType:
     told = beside(pair)
     parts: list[RenderableType] = [Text(f"{fmt.safe(name(pair.fair))}: {told.title.lower()}", HEADING)]
     parts += [Text(said, FAINT) for _, said in told.which]
-    parts += [Text(said, SEVERITY_STYLE["flagged"]) for said in told.warnings]
+    parts += [Text(said, SEVERITY_STYLE["warning"]) for said in told.warnings]
     parts += [Text(""), *(Text(said, HEADING) for said in told.conclusion), Text("")]
     for table in told.tables:
         parts += drawn(table)

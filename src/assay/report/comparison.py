@@ -27,7 +27,7 @@ def summary(comparison: RunComparison) -> RenderableType:
     parts: list[RenderableType] = [
         Text.assemble((f"{side:<5}", FAINT), said, overflow="fold") for side, said in told.which
     ]
-    parts += [Text(f"! {warning}", SEVERITY_STYLE["flagged"]) for warning in told.warnings]
+    parts += [Text(f"! {warning}", SEVERITY_STYLE["warning"]) for warning in told.warnings]
     parts += [Text(""), *(Text(f"{line}\n", HEADING) for line in told.conclusion)]
     for table in (one for made in told.tables for one in by_case(made)):
         parts += drawn(table)

@@ -56,9 +56,9 @@ def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
     for entry in readable[:most]:
         if entry.damaged:
             said = f"! {fmt.safe(entry.run_id, 80)}: {damage(entry.damaged)}"
-            parts.append(Text(said, SEVERITY_STYLE["flagged"]))
+            parts.append(Text(said, SEVERITY_STYLE["warning"]))
     parts += [
-        Text(f"! {fmt.safe(entry.problem or '', 500)}", SEVERITY_STYLE["flagged"])
+        Text(f"! {fmt.safe(entry.problem or '', 500)}", SEVERITY_STYLE["warning"])
         for entry in entries
         if entry.problem
     ]
@@ -116,7 +116,7 @@ def trend(case: str, points: Sequence[Point]) -> RenderableType:
         if point.machine_id != machine:
             machine = point.machine_id
             said = f"! another machine, {fmt.safe(point.hostname, 40)}: not comparable with those above"
-            lines.append(Text(said, SEVERITY_STYLE["flagged"]))
+            lines.append(Text(said, SEVERITY_STYLE["warning"]))
         if index in changes:
             lines.append(Text(f"  {changes[index]}", HEADING))
         half = (
@@ -152,13 +152,13 @@ def _changes(points: Sequence[Point]) -> dict[int, str]:
 def _verdict(entry: ListedRun) -> Text:
     if entry.clean:
         return Text("clean", GOOD)
-    if entry.withheld:
-        return Text(f"{entry.withheld} withheld", SEVERITY_STYLE["withheld"])
+    if entry.errors:
+        return Text(fmt.counted(entry.errors, "error"), SEVERITY_STYLE["error"])
     if entry.damaged:
-        return Text("damaged", SEVERITY_STYLE["flagged"])
+        return Text("damaged", SEVERITY_STYLE["warning"])
     if not entry.complete:
-        return Text("not ended", SEVERITY_STYLE["flagged"])
-    return Text(f"{entry.flagged} flagged", SEVERITY_STYLE["flagged"])
+        return Text("not ended", SEVERITY_STYLE["warning"])
+    return Text(fmt.counted(entry.warnings, "warning"), SEVERITY_STYLE["warning"])
 
 
 def _when(unix_ns: int) -> str:

@@ -18,7 +18,7 @@ from assay.report.model.findings import groups
 from assay.report.model.loads import (
     PERCENTILES,
     drawn_from,
-    is_withheld,
+    is_invalid,
     known_throughput,
     known_time,
     percentile_name,
@@ -84,7 +84,7 @@ def _figures(
     coded = {name: count for name, count in measured.encodings.items() if name != "identity"}
     if coded:
         yield "coded", ", ".join(f"{fmt.safe(name)}: {fmt.count(count)}" for name, count in coded.items())
-    if not is_withheld(findings, "times"):
+    if not is_invalid(findings, "times"):
         yield from _parts_of_the_time(measured, findings)
     if measured.missed_starts:
         yield "missed", f"{fmt.counted(measured.missed_starts, 'request')} could not be started"
@@ -101,8 +101,8 @@ def _figures(
 
 def _throughput(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> Text:
     """The rate; as a bound where a finding made it one, with the reason."""
-    if is_withheld(findings):
-        return Text("withheld", SEVERITY_STYLE["withheld"])
+    if is_invalid(findings):
+        return Text("invalid", SEVERITY_STYLE["error"])
     found, rate = known_throughput(plan, measured, findings), kept_per_s(plan, measured)
     if found is None or rate is None:
         return Text("not known: it ended before anything was measured")
@@ -174,8 +174,8 @@ def _client(workers: Sequence[Worker]) -> str:
 
 
 def _times(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> Iterable[RenderableType]:
-    if is_withheld(findings, "times"):
-        yield Text("times withheld", SEVERITY_STYLE["withheld"])
+    if is_invalid(findings, "times"):
+        yield Text("times invalid", SEVERITY_STYLE["error"])
         yield Text("")
         return
     if measured.response_time is not None:

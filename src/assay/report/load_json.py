@@ -11,7 +11,7 @@ from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Measurement
 from assay.model.plan import LoadPlan
 from assay.model.trial import GeneratorSeen
-from assay.report.model.loads import PERCENTILES, is_withheld, known_throughput, percentile_name
+from assay.report.model.loads import PERCENTILES, is_invalid, known_throughput, percentile_name
 from assay.stats import kept_per_s, quantiles
 
 FORMAT = 3
@@ -24,14 +24,14 @@ def encode(
     findings: Sequence[Finding],
     generators: Sequence[GeneratorSeen] = (),
 ) -> str:
-    """Write the document, indented. Withheld figures are null; what was seen is in `measurement`."""
-    times = not is_withheld(findings, "times")
+    """Write the document, indented. Invalid figures are null; what was seen is in `measurement`."""
+    times = not is_invalid(findings, "times")
     response, shaken = measurement.response_time, measurement.handshake_time
     document = {
         "format": FORMAT,
         "clean": all(finding.severity == "note" for finding in findings),
-        "throughput_per_s": None if is_withheld(findings) else kept_per_s(plan, measurement),
-        "throughput_known": None if is_withheld(findings) else known_throughput(plan, measurement, findings),
+        "throughput_per_s": None if is_invalid(findings) else kept_per_s(plan, measurement),
+        "throughput_known": None if is_invalid(findings) else known_throughput(plan, measurement, findings),
         "times_known": _times_known(findings) if times else None,
         "completed": measurement.completed,
         "failed": measurement.failed,

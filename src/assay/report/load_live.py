@@ -49,7 +49,7 @@ class LoadView:
         table.add_row("service time", _service_times(now))
         if now.send_lag_p99_ns is not None:
             table.add_row("send lag", f"p99 {fmt.time(now.send_lag_p99_ns)}")
-        failed = Text(fmt.count(now.failed), SEVERITY_STYLE["withheld"] if now.failed else "")
+        failed = Text(fmt.count(now.failed), SEVERITY_STYLE["error"] if now.failed else "")
         table.add_row("failed", failed)
         table.add_row("client CPU", fmt.share(now.client_cpu))
         return Group(

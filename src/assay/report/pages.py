@@ -128,8 +128,8 @@ def _verdict(one: Listed) -> str:
     if entry.clean:
         return "clean"
     said = [
-        f"{number} {word}"
-        for number, word in ((entry.withheld, "withheld"), (entry.flagged, "flagged"))
+        fmt.counted(number, word)
+        for number, word in ((entry.errors, "error"), (entry.warnings, "warning"))
         if number
     ]
     return ", ".join(said) or "not ended"

@@ -1,7 +1,7 @@
 """Where a run stands, of whatever kind: one screen that does not move, or lines in a pipe.
 
-The turns of an interleaved block while it goes on: whose turn it is, what each server serves in its own,
-and how each ratio's interval shrinks from cycle to cycle.
+The slices of an interleaved block while it goes on: whose slice it is, what each server serves in its own,
+and how each ratio's interval shrinks from round to round.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from assay.plan.next.schedule import Slot
 from assay.report.live_words import ComparisonWords, LiveWords, RunProgress, SearchWords, StudyWords
 from assay.report.style import FAINT, SEVERITY_STYLE
 from assay.stats.estimates import t_quantile
-from assay.stats.interleaved import FEWEST_CYCLES, Cycles, error_of_mean, ratio_by_cycle
+from assay.stats.interleaved import FEWEST_ROUNDS, Rounds, error_of_mean, ratio_by_round
 
 _MOST_PAIRS = 5
 _LEAST_NAME = 8
 
 
-def turns_lines(names: Sequence[str], snapshot: InterleavedSnapshot) -> Iterator[Text]:
+def slice_lines(names: Sequence[str], snapshot: InterleavedSnapshot) -> Iterator[Text]:
     """A line for the block, one for each server, one for each pair. `names` are those of the arms."""
-    turn = snapshot.turn
+    times = snapshot.slice
     yield Text(_head(snapshot), no_wrap=True, overflow="ellipsis")
     room = max(_LEAST_NAME, *map(len, names))
     for place, (name, arm) in enumerate(zip(names, snapshot.arms, strict=True)):
-        on_turn = turn is not None and turn.arm == place
-        said = f"{'▶' if on_turn else ' '} {name:<{room}}  {_doing(arm)}"
-        yield Text(said, "" if on_turn else FAINT, no_wrap=True, overflow="ellipsis")
+        loaded = times is not None and times.arm == place
+        said = f"{'▶' if loaded else ' '} {name:<{room}}  {_doing(arm)}"
+        yield Text(said, "" if loaded else FAINT, no_wrap=True, overflow="ellipsis")
     for said in _pairs(names, snapshot.arms):
         yield Text(f"  {said}", no_wrap=True, overflow="ellipsis")
 
 
 def _head(snapshot: InterleavedSnapshot) -> str:
     measured = [_measured(arm) for arm in snapshot.arms]
-    cycles = max(map(len, measured), default=0)
+    rounds = max(map(len, measured), default=0)
     slices = [one for arm in snapshot.arms for one in arm.slices[-1:]]
     length = f" of {fmt.time(slices[0].length_ns, exact=True)}" if slices else ""
-    so_far = f", {fmt.counted(cycles, 'cycle')} measured" if cycles else ""
+    so_far = f", {fmt.counted(rounds, 'round')} measured" if rounds else ""
     return f"in slices{length} for {snapshot.elapsed_ns / 1e9:.1f} s{so_far}"
 
 
@@ -62,7 +62,7 @@ def _doing(arm: ArmSnapshot) -> str:
         return "ended"
     own = arm.slices[-1].length_ns if arm.slices else 0
     if not own:
-        return "waiting for its first turn"
+        return "waiting for its first slice"
     rates = [one.completed / one.length_ns * 1e9 for one in arm.slices if one.length_ns]
     failed = sum(one.failed for one in arm.slices)
     doing = "measuring" if arm.snapshot.phase == "measured" else "warming up"
@@ -72,8 +72,8 @@ def _doing(arm: ArmSnapshot) -> str:
 
 def _pairs(names: Sequence[str], arms: Sequence[ArmSnapshot]) -> Iterator[str]:
     """The fastest so far against the others: the ratio and its interval within this block."""
-    cycles = {name: _cycles(arm) for name, arm in zip(names, arms, strict=True)}
-    known = {name: rates for name, rates in cycles.items() if len(rates) >= FEWEST_CYCLES}
+    rounds = {name: _rounds(arm) for name, arm in zip(names, arms, strict=True)}
+    known = {name: rates for name, rates in rounds.items() if len(rates) >= FEWEST_ROUNDS}
     if len(known) < 2:
         return
     best = max(known, key=lambda name: statistics.fmean(known[name].values()))
@@ -84,9 +84,9 @@ def _pairs(names: Sequence[str], arms: Sequence[ArmSnapshot]) -> Iterator[str]:
         yield f"and {fmt.counted(len(others) - _MOST_PAIRS, 'more pair')}"
 
 
-def _ratio(a: str, b: str, known: Mapping[str, Cycles]) -> str:
-    logs = ratio_by_cycle(known[a], known[b])
-    if len(logs) < FEWEST_CYCLES:
+def _ratio(a: str, b: str, known: Mapping[str, Rounds]) -> str:
+    logs = ratio_by_round(known[a], known[b])
+    if len(logs) < FEWEST_ROUNDS:
         return f"{a} / {b}"
     half = t_quantile(len(logs) - 1) * error_of_mean(logs)
     centre = statistics.fmean(logs)
@@ -94,8 +94,8 @@ def _ratio(a: str, b: str, known: Mapping[str, Cycles]) -> str:
     return f"{a} / {b}  {math.exp(centre):.3f} [{low:.3f}, {high:.3f}] in this block"
 
 
-def _cycles(arm: ArmSnapshot) -> Cycles:
-    return {one.cycle: one.completed / one.length_ns * 1e9 for one in _measured(arm) if one.length_ns}
+def _rounds(arm: ArmSnapshot) -> Rounds:
+    return {one.round: one.completed / one.length_ns * 1e9 for one in _measured(arm) if one.length_ns}
 
 
 def _measured(arm: ArmSnapshot) -> list[Slice]:
@@ -147,7 +147,7 @@ class RunView:
         self._told: set[str] = set()
         self._phase: Phase | None = None
         self._snapshot: Snapshot | None = None
-        self._turns: tuple[Text, ...] = ()
+        self._slices: tuple[Text, ...] = ()
 
     # --- what is told ---------------------------------------------------------------------
 
@@ -182,14 +182,14 @@ class RunView:
         """Show the trial."""
         self._began_s = time.monotonic()
         self._preparing = ""
-        self._phase, self._snapshot, self._turns = None, None, ()
+        self._phase, self._snapshot, self._slices = None, None, ()
         if self._seen is not None:
             self._seen = replace(self._seen, slot=slot)
             self._draw(self._seen)
 
     def phase(self, slot: Slot, phase: Phase) -> None:
         """Show the phase."""
-        self._phase, self._snapshot, self._turns = phase, None, ()
+        self._phase, self._snapshot, self._slices = phase, None, ()
         if self._seen is not None:
             self._seen = replace(self._seen, slot=slot)
         self._changed()
@@ -218,14 +218,14 @@ class RunView:
         self._draw(self._seen)
 
     def block_started(self, slots: Sequence[Slot]) -> None:
-        """Show that these take turns."""
+        """Show that these are interleaved."""
         self.trial_started(slots[0])
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
-        """Show whose turn it is, each server's rate, and each pair's interval so far."""
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+        """Show whose slice it is, each server's rate, and each pair's interval so far."""
         if self._refresh is not None and self._seen is not None:
             names = [self._seen.name(slot.case, 30) for slot in slots]
-            self._turns = tuple(turns_lines(names, snapshot))
+            self._slices = tuple(slice_lines(names, snapshot))
             self._changed()
 
     def block_finished(self, block: Block) -> None:
@@ -249,7 +249,7 @@ class RunView:
         if seen is None:
             return Text(self._preparing, no_wrap=True, overflow="ellipsis")
         above, below = self._still
-        now = self._turns or (Text(self._now(seen), no_wrap=True, overflow="ellipsis"),)
+        now = self._slices or (Text(self._now(seen), no_wrap=True, overflow="ellipsis"),)
         found = Text.assemble(("findings so far  ", FAINT), seen.findings)
         return Group(*above, *now, *below, *([found] if seen.findings else []))
 
@@ -279,7 +279,7 @@ class RunView:
         codes = Counter((one.code, one.severity) for one in grave if one.code not in _NOT_YET)
         said: list[Text] = []
         for (code, severity), number in sorted(codes.items()):
-            style: Any = SEVERITY_STYLE["withheld" if severity == "withheld" else "flagged"]
+            style: Any = SEVERITY_STYLE["error" if severity == "error" else "warning"]
             said.append(Text(f"{code} {severity}{f' × {number}' if number > 1 else ''}", style))
         return Text(", ").join(said)
 

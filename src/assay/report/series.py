@@ -45,7 +45,7 @@ def estimate(expected: Sequence[Expected], refused: Sequence[tuple[SeriesPart, s
         )
     for part, problem in refused:
         parts.append(
-            Text(f"{_name(part)}, {part.profile}: {fmt.safe(problem, 500)}", SEVERITY_STYLE["withheld"])
+            Text(f"{_name(part)}, {part.profile}: {fmt.safe(problem, 500)}", SEVERITY_STYLE["error"])
         )
     parts.append(Text("Builds come on top where something is new. Ctrl-C keeps what is measured.", FAINT))
     return Group(*parts)
@@ -59,7 +59,7 @@ def summary(series: Series, runs: Mapping[str, Run]) -> RenderableType:
     for part in series.parts:
         run = runs.get(part.run)
         if part.state == "failed" or run is None:
-            said = Text(fmt.safe(part.problem or _UNSHOWN[bool(part.run)], 300), SEVERITY_STYLE["withheld"])
+            said = Text(fmt.safe(part.problem or _UNSHOWN[bool(part.run)], 300), SEVERITY_STYLE["error"])
         else:
             clean = run.judgement is not None and run.judgement.clean
             said = Text(answer.state(run), GOOD if clean else "")

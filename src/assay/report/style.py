@@ -17,8 +17,8 @@ from assay.report.model.values import Column, FindingGroup, Table, Tone
 
 # From the 256-colour table where the 16 basic colours depend on the theme: basic yellow is
 # invisible on a light background.
-SEVERITY_STYLE: dict[Severity, str] = {"withheld": "bold red", "flagged": "color(166)", "note": "cyan"}
-SEVERITY_MARK: dict[Severity, str] = {"withheld": "✗", "flagged": "!", "note": "·"}
+SEVERITY_STYLE: dict[Severity, str] = {"error": "bold red", "warning": "color(166)", "note": "cyan"}
+SEVERITY_MARK: dict[Severity, str] = {"error": "✗", "warning": "!", "note": "·"}
 
 GOOD = "green"
 HEADING = "bold"
@@ -30,8 +30,8 @@ TONES: dict[Tone, str] = {
     "strong": HEADING,
     "faint": FAINT,
     "good": GOOD,
-    "warn": SEVERITY_STYLE["flagged"],
-    "bad": SEVERITY_STYLE["withheld"],
+    "warn": SEVERITY_STYLE["warning"],
+    "bad": SEVERITY_STYLE["error"],
 }
 _GAP = 2
 _LEAST_WORDS = 24

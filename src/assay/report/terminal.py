@@ -57,7 +57,7 @@ def drawn(table: Table, *, named: bool = True) -> Iterable[RenderableType]:
 
 def _failure(failure: NotMeasured) -> Iterable[RenderableType]:
     """What was not measured in every block: the reason and the end of the log."""
-    yield Text(f"{failure.name}: {failure.where}", SEVERITY_STYLE["withheld"])
+    yield Text(f"{failure.name}: {failure.where}", SEVERITY_STYLE["error"])
     yield Padding(Text(failure.reason), (0, 0, 0, 2))
     for line in failure.log[-_LOG_LINES:]:
         yield Padding(Text(line, FAINT), (0, 0, 0, 4))

@@ -1,4 +1,4 @@
-"""One block: all servers of a block started, tested, loaded in turns, tested again, handed on."""
+"""One block: all servers of a block started, tested, loaded in slices, tested again, handed on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 import msgspec
 
 from assay.core.errors import EnvironmentLacks, ServerFailed
-from assay.engine.generator import GoingTurns, arm_generators_of
-from assay.model.block import Block, Lengths, TurnSeen
+from assay.engine.generator import GoingSlices, arm_generators_of
+from assay.model.block import Block, Lengths, ServerSlice
 from assay.model.interleaving import (
     ArmMeasurement,
     InterleavedMeasurement,
@@ -37,7 +37,7 @@ from assay.runner.one_trial import (
     wrong_answers,
 )
 from assay.runner.side_by_side import MOST_PHASE_NS
-from assay.runner.slices import ArmWatched, Turns
+from assay.runner.slices import ArmWatched, SliceOrder
 from assay.runner.warm_pool import Running
 from assay.servers import probe
 from assay.servers.build import Prepared
@@ -75,11 +75,11 @@ class _RunningArm:
 
 @dataclass(frozen=True)
 class _OfferedSlices:
-    """What came of the turns; of `services` what they are, and took at their end."""
+    """What came of the slices; of `services` what they are, and took at their end."""
 
-    turns: Turns
+    server_slices: SliceOrder
     measured: InterleavedMeasurement
-    samples: tuple[TurnSeen, ...]
+    samples: tuple[ServerSlice, ...]
     hosts: tuple[HostSeen, ...]
     generators: tuple[tuple[GeneratorSeen, ...], ...]
     services: tuple[ServiceSeen, ...]
@@ -90,7 +90,7 @@ def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block
     """Run an interleaved block. Whatever a server does wrong becomes its trial's failure, and the others go
     on. Servers that were measured stand on (`bench.held`); no other process is left.
 
-    Ctrl-C ends it: it is `cut`, or None where too few cycles were whole to count.
+    Ctrl-C ends it: it is `cut`, or None where too few rounds were whole to count.
     """
     began_ns = time.time_ns()
     failed: dict[str, Trial] = {}
@@ -102,21 +102,21 @@ def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block
             except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others it can
                 for arm in arms:
                     arm.failed = ServerFailed(lacking.stage, str(lacking))
-            if offered is not None and offered.cut and not offered.turns.whole:
+            if offered is not None and offered.cut and not offered.server_slices.whole:
                 return None
         after = [_trial_of(due, arm, place, offered, bench) for place, arm in enumerate(arms)]
         _hand_on(arms, after, bench)
     done = {**failed, **{trial.case: trial for trial in after}}
     order = [trial.case for trial in after] + list(failed)  # arms first: their numbers are places in `turns`
-    lengths = offered.turns.lengths if offered else (due.lengths or _unknown(due))
+    lengths = offered.server_slices.lengths if offered else (due.lengths or _unknown(due))
     return Block(
         number=due.number,
         block=due.block,
         started_at_unix_ns=began_ns,
         lengths=lengths,
         trials=tuple(done[case] for case in order),
-        turns=offered.samples if offered else (),
-        pilot=offered.turns.pilot if offered else None,
+        server_slices=offered.samples if offered else (),
+        pilot=offered.server_slices.pilot if offered else None,
         cut=offered.cut if offered else False,
     )
 
@@ -174,14 +174,14 @@ def _start(asked: PlannedArm, bench: Bench) -> _RunningArm:
 
 
 def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _OfferedSlices:
-    """The turns, from the first to the last. EnvironmentLacks where the load cannot be offered."""
+    """The slices, from the first to the last. EnvironmentLacks where the load cannot be offered."""
     slots = tuple(arm.asked.due.slot for arm in arms)
 
     def begins() -> None:
         _tell(bench, arms, "measure")
 
     def looked(snapshot: InterleavedSnapshot) -> None:
-        bench.observer.turns(slots, snapshot)
+        bench.observer.slices(slots, snapshot)
         for arm in arms:
             arm.running.sampler.sample()
         looks.refresh()
@@ -193,18 +193,18 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
     run = bench.where.generator.start_interleaved(_interleaved_plan(due, arms))
     looks = _looks_at(run, arms, bench)
     watched = [ArmWatched(arm.asked.trial.case, arm.asked.due.warm_up) for arm in arms]
-    turns = Turns(run, due, watched, looks, begins, looked)
-    cut = _gone_through(turns, arms)
+    slices = SliceOrder(run, due, watched, looks, begins, looked)
+    cut = _gone_through(slices, arms)
     measured, hosts = run.result(), looks.hosts()
     for arm in arms:
         arm.running.sampler.sample()
     generators = tuple(arm_generators_of(run, place) for place in range(len(arms)))
     return _OfferedSlices(
-        turns, measured, tuple(looks.samples), hosts, generators, bench.services.observed(), cut
+        slices, measured, tuple(looks.samples), hosts, generators, bench.services.observed(), cut
     )
 
 
-def _looks_at(run: GoingTurns, arms: Sequence[_RunningArm], bench: Bench) -> Sampling:
+def _looks_at(run: GoingSlices, arms: Sequence[_RunningArm], bench: Bench) -> Sampling:
     """Who looks at the servers; the run is stopped where nobody can."""
     try:
         return bench.where.site.sample_slices(run, arms, bench.services, bench.split)
@@ -213,18 +213,18 @@ def _looks_at(run: GoingTurns, arms: Sequence[_RunningArm], bench: Bench) -> Sam
         raise
 
 
-def _gone_through(turns: Turns, arms: Sequence[_RunningArm]) -> bool:
+def _gone_through(slices: SliceOrder, arms: Sequence[_RunningArm]) -> bool:
     """Go through the turns to their end, and stop the run whatever comes; whether Ctrl-C did."""
     try:
-        turns.go()
+        slices.go()
     except KeyboardInterrupt:
         return True
     except ServerFailed as failed:  # a service that all of them need
         for arm in arms:
             arm.failed = arm.failed or failed
     finally:
-        turns.run.stop()
-        while not turns.run.wait(0.1):
+        slices.run.stop()
+        while not slices.run.wait(0.1):
             pass
     return False
 
@@ -282,24 +282,24 @@ def _trial_of(
         contract=contract_seen(arm.before, measured, after, wrong),
         host=offered.hosts[place],
         services=bench.services.used(offered.services, services_ns, measured.measured_ns),
-        warm_up=offered.turns.warm.get(place),
+        warm_up=offered.server_slices.warm.get(place),
         link=link_to(arm.running, bench),
         generators=offered.generators[place],
     )
 
 
-def used_ns(turns: Iterable[TurnSeen], arm: int, measured_ns: int) -> int | None:
+def used_ns(slices: Iterable[ServerSlice], arm: int, measured_ns: int) -> int | None:
     """The CPU time that an arm's server used while it was measured: as in those of its slices that were
     looked at in time, which on a busy machine are not all; None where none was."""
-    looked = [(one.cpu_ns[arm], one.length_ns) for one in turns if one.arm == arm]
+    looked = [(one.cpu_ns[arm], one.length_ns) for one in slices if one.arm == arm]
     return _in_all([(cpu_ns, length_ns) for cpu_ns, length_ns in looked if cpu_ns is not None], measured_ns)
 
 
-def services_used_ns(turns: Iterable[TurnSeen], arm: int, measured_ns: int) -> dict[str, int]:
+def services_used_ns(slices: Iterable[ServerSlice], arm: int, measured_ns: int) -> dict[str, int]:
     """The same of each service: what it used in that arm's slices is what it did for that arm's server.
     One that was never looked at in time is missing."""
     looked: dict[str, list[tuple[int, int]]] = {}
-    for one in turns:
+    for one in slices:
         if one.arm == arm:
             for name, cpu_ns in one.services_cpu_ns.items():
                 looked.setdefault(name, []).append((cpu_ns, one.length_ns))
@@ -315,11 +315,11 @@ def _in_all(looked: Sequence[tuple[int, int]], measured_ns: int) -> int | None:
 
 
 def _kept(seen: ArmMeasurement, offered: _OfferedSlices) -> tuple[Slice, ...]:
-    """Its slices; of an interleaved block that was cut without the cycle that was under way."""
+    """Its slices; of an interleaved block that was cut without the round that was under way."""
     if not offered.cut or not seen.slices:
         return seen.slices
-    last = max(one.cycle for arm in offered.measured.arms for one in arm.slices)
-    return tuple(one for one in seen.slices if one.cycle < last)
+    last = max(one.round for arm in offered.measured.arms for one in arm.slices)
+    return tuple(one for one in seen.slices if one.round < last)
 
 
 def _check(arm: _RunningArm, seen: ArmMeasurement) -> None:

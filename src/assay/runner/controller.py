@@ -19,7 +19,7 @@ from assay.model.block import Block
 from assay.model.run import BlockDone, Run, TrialDone
 from assay.model.trial import Trial
 from assay.plan.next import Due, DueBlock, next_due, to_stand
-from assay.plan.next.block import takes_turns
+from assay.plan.next.block import is_interleavable
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.runner.bench import HERE, Bench, Where, open_bench
 from assay.runner.block import PlannedArm, run_block
@@ -67,11 +67,11 @@ def begin(
 
 
 def _announced(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
-    """The run, after saying which of its loads take no turns where they usually do, and why."""
-    others = [one for one in resolved.cases if one.case.dependent or not takes_turns(one.case, one.plan)]
+    """The run, after saying which of its loads are not interleaved where they usually do, and why."""
+    others = [one for one in resolved.cases if one.case.dependent or not is_interleavable(one.case, one.plan)]
     if resolved.design.interleave is not None and others:
         observer.note(
-            "one after the other: open loops, searches, counted loads and those at a distance take no turns; "
+            "one after the other: open loops, searches, counted loads and those at a distance; "
             "what follows from an interleaved block is asked of its servers"
         )
     lacks = lacking() if any(one.case.distance for one in resolved.cases) else None

@@ -106,7 +106,7 @@ def _connections(load: object) -> int:
 
 def _cores(split: CoreSplit) -> Fitness:
     if split.client and set(split.client) & set(split.server):
-        return Fitness("cores", "1", False, "client and server share it: every figure will be flagged (H1)")
+        return Fitness("cores", "1", False, "client and server share it: every figure gets a warning (H1)")
     if not split.client:
         return Fitness("cores", f"{split.cores}, not pinned", False, "this system cannot pin: use Linux")
     client, server = (", ".join(map(str, cpus)) for cpus in (split.client, split.server))
@@ -184,7 +184,7 @@ def _memory(needed: int) -> Fitness:
     remedy = "end what holds it, or measure servers with smaller heaps"
     seen = f"{there / 1e9:.1f} GB free"
     if needed:
-        seen += f"; servers that take turns take about {needed / 1e9:.1f} GB at once"
+        seen += f"; interleaved servers take about {needed / 1e9:.1f} GB at once"
         remedy += "; where they do not fit they are tried one after the other"
     return Fitness("memory", seen, there >= max(_LEAST_MEMORY_BYTES, needed), remedy)
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from assay.core.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
+from assay.core.errors import EXIT_INVALID, AssayError, InputError, ServerFailed
 from assay.core.units import rate
 from assay.model.design import ComparisonDesign, SearchDesign
 from assay.model.plan import Closed, StopAfter
@@ -35,9 +35,9 @@ _CLOSED_CONNECTIONS = 64
 
 
 class Unlike(AssayError):
-    """The candidates answer differently: a comparison of them would be withheld."""
+    """The candidates answer differently: a comparison of them would be invalid."""
 
-    exit_code = EXIT_WITHHELD
+    exit_code = EXIT_INVALID
 
 
 def first_look(run: ResolvedRun, bench: Bench) -> ResolvedRun:

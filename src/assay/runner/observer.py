@@ -47,10 +47,10 @@ class Observer(Protocol):
         """The trial is stored."""
 
     def block_started(self, slots: Sequence[Slot]) -> None:
-        """An interleaved block begins, in which these take turns; phases are told of each."""
+        """An interleaved block begins, in which these are interleaved; phases are told of each."""
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
-        """The turns as they stand, about twice a second. `slots` are those of the arms, in their order."""
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+        """The slices as they stand, about twice a second. `slots` are those of the arms, in their order."""
 
     def block_finished(self, block: Block) -> None:
         """The block is stored."""
@@ -89,7 +89,7 @@ class Silent:
     def block_started(self, slots: Sequence[Slot]) -> None:
         """Show nothing."""
 
-    def turns(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         """Show nothing."""
 
     def block_finished(self, block: Block) -> None:

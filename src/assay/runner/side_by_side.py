@@ -36,9 +36,9 @@ def settled(run: ResolvedRun, where: Where, free_bytes: int | None = None) -> Re
 
 
 def _problems(run: ResolvedRun, free_bytes: int) -> Iterator[str]:
-    groups = [group for group in run.taking_turns if len(group) > 1]
+    groups = [group for group in run.interleaved if len(group) > 1]
     if not groups:
-        yield "there are no two closed loops for a set time, and other loads take no turns"
+        yield "there are no two closed loops for a set time, and other loads are not interleaved"
     for arms in groups:
         yield from _problems_of(arms)
     if run.services and any(_writes(case) for arms in groups for case in arms):
@@ -52,11 +52,11 @@ def _problems(run: ResolvedRun, free_bytes: int) -> Iterator[str]:
 def _problems_of(arms: Sequence[ResolvedCase]) -> Iterator[str]:
     """Of those that would be alive at once."""
     if len(arms) > MOST_ARMS:
-        yield f"{len(arms)} servers are more than the {MOST_ARMS} that can take turns"
+        yield f"{len(arms)} servers are more than the {MOST_ARMS} that can be interleaved"
     warm_ns = sum(case.warm_up.max_ns for case in arms)
     if warm_ns > MOST_PHASE_NS / _BESIDE:
         hours = f"{warm_ns / _HOUR_NS:.0f} h, and may take {MOST_PHASE_NS / _BESIDE / _HOUR_NS:.0f} h"
-        yield f"to warm up in turns could take {hours}"
+        yield f"to warm up interleaved could take {hours}"
     ports = Counter(case.ready.only_port for case in arms if isinstance(case.ready, Prepared))
     taken = [port for port, number in ports.items() if port is not None and number > 1]
     if taken:

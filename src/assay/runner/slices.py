@@ -1,8 +1,8 @@
-"""The turns of an interleaved block while they go on: warming up, a pilot, measuring. What is to be done is
+"""The slices of an interleaved block while they go on: warming up, a pilot, measuring. What is to be done is
 asked of pure functions; here it is done.
 
 Only what has to be known at once is looked at in the midst, by whoever is where the servers are (`sampling`).
-All else waits for the end of a cycle.
+All else waits for the end of a round.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from assay.engine.generator import GoingTurns
+from assay.engine.generator import GoingSlices
 from assay.model.block import Lengths, Pilot
 from assay.model.design import WarmUp
 from assay.model.interleaving import (
     End,
     EndArm,
-    GiveTurns,
+    GiveSlices,
     InterleavedSnapshot,
     Measure,
     SetLengths,
     Slice,
-    Turn,
+    SliceTimes,
 )
 from assay.model.measurement import Window
 from assay.model.plan import StopAfter
 from assay.model.trial import WarmUpSeen
 from assay.plan.next.block import DueBlock
 from assay.plan.next.comparison import has_room_for_pilot
-from assay.plan.next.lengths import PILOT_CYCLES, cycles_of, lengths_for, longer_ns, piloted, warming_ns
+from assay.plan.next.lengths import PILOT_ROUNDS, lengths_for, longer_ns, piloted, rounds_of, warming_ns
 from assay.runner.warmup import NO_WARM_UP, warmed_up
 from assay.servers.sampling import Sampling
-from assay.stats.interleaved import FEWEST_CYCLES
+from assay.stats.interleaved import FEWEST_ROUNDS
 
 _LOOK_S = 0.2
 _EVERY_S = 0.5
@@ -49,13 +49,13 @@ class ArmWatched:
 
 
 @dataclass
-class Turns:
+class SliceOrder:
     """Steers an interleaved run from its first turn to its last.
 
     `begins` is called when measuring does, `looked` with the live view about twice a second.
     """
 
-    run: GoingTurns
+    run: GoingSlices
     due: DueBlock
     arms: Sequence[ArmWatched]
     sampling: Sampling
@@ -65,7 +65,7 @@ class Turns:
     pilot: Pilot | None = None
     warm: dict[int, WarmUpSeen] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
-    measured_cycles: int = 0
+    measured_rounds: int = 0
     _measures: bool = False
     _measures_from: int | None = None
     _warming_ns: int = field(init=False)
@@ -92,41 +92,41 @@ class Turns:
         """Until the run has ended by itself."""
         if len(self.warm) == len(self.arms):
             self._measure()
-        number, cycle = 0, -1
-        while (turn := self._wait(self.run.wait_begin, number)) is not None:
-            if turn.cycle != cycle:
-                self._cycle_began(turn, cycle)
-                cycle = turn.cycle
-            self._slice(turn)
+        number, round_number = 0, -1
+        while (times := self._wait(self.run.wait_begin, number)) is not None:
+            if times.round != round_number:
+                self._round_began(times, round_number)
+                round_number = times.round
+            self._slice(times)
             if self._measures:
                 self._sample(often=False)
             number += 1
 
-    def _wait(self, wait: Callable[[int, float], Turn | None], number: int) -> Turn | None:
-        while (turn := wait(number, _LOOK_S)) is None:
+    def _wait(self, wait: Callable[[int, float], SliceTimes | None], number: int) -> SliceTimes | None:
+        while (times := wait(number, _LOOK_S)) is None:
             if self.run.wait(0.0):
                 return None
-        return turn
+        return times
 
-    def _slice(self, turn: Turn) -> None:
+    def _slice(self, times: SliceTimes) -> None:
         """One slice, looked at at both ends; the arm of a server that died in it ends."""
-        self.sampling.begins(turn)
-        if self._wait(self.run.wait_end, turn.number) is None:
+        self.sampling.begins(times)
+        if self._wait(self.run.wait_end, times.number) is None:
             return
-        self.sampling.ends(turn)
+        self.sampling.ends(times)
         for place in self.sampling.dead():
             if place not in self.gone:
                 self.gone.add(place)
                 self.run.change(EndArm(arm=place))
 
-    def _cycle_began(self, turn: Turn, before: int) -> None:
-        """Decide what is decided between cycles; changes hold from the next one on."""
+    def _round_began(self, times: SliceTimes, before: int) -> None:
+        """Decide what is decided between rounds; changes hold from the next one on."""
         if self._measures:
-            if turn.phase == "measured":
+            if times.phase == "measured":
                 if self._measures_from is None:
-                    self._measures_from = turn.cycle
-                    self.run.change(End(), turn.cycle + self._wanted)
-                self.measured_cycles = turn.cycle - self._measures_from
+                    self._measures_from = times.round
+                    self.run.change(End(), times.round + self._wanted)
+                self.measured_rounds = times.round - self._measures_from
             return
         snapshot = self._sample(often=True)
         if snapshot is None or before < 0:
@@ -140,14 +140,14 @@ class Turns:
             self._set(longer)
         elif not self._warm(slices):
             return
-        elif self._settled_lengths(slices, turn.cycle):
+        elif self._settled_lengths(slices, times.round):
             self._measure()
 
     @property
     def _wanted(self) -> int:
         stop = self.due.arms[0].plan.stop
-        assert isinstance(stop, StopAfter)  # it takes turns
-        return cycles_of(stop.ns, self.lengths)
+        assert isinstance(stop, StopAfter)  # it is interleaved
+        return rounds_of(stop.ns, self.lengths)
 
     def _measure(self) -> None:
         self.run.change(Measure())
@@ -155,7 +155,7 @@ class Turns:
         self.begins()
 
     def _sample(self, *, often: bool) -> InterleavedSnapshot | None:
-        """The live view, and the samples: at each cycle's begin while `often` is asked, else now and then."""
+        """The live view, and the samples: at each round's begin while `often` is asked, else now and then."""
         now_s = time.monotonic()
         due = now_s - self._looked_s >= _EVERY_S
         if not (often or due):
@@ -178,30 +178,30 @@ class Turns:
         cold = [place for place in range(len(self.arms)) if place not in self.warm | dict.fromkeys(self.gone)]
         if fresh:
             alive = [place for place in range(len(self.arms)) if place not in self.gone]
-            self._all_take = self.run.change(GiveTurns(arms=tuple(cold or alive)))
+            self._all_take = self.run.change(GiveSlices(arms=tuple(cold or alive)))
             self._lent = self._lent or bool(cold)
         return not cold
 
-    def _settled_lengths(self, slices: Mapping[int, Sequence[Slice]], cycle: int) -> bool:
-        """Whether the lengths are found: all take turns again for a cycle, then a pilot may look."""
+    def _settled_lengths(self, slices: Mapping[int, Sequence[Slice]], round_number: int) -> bool:
+        """Whether the lengths are found: all are interleaved again for a round, then a pilot may look."""
         if self._rejoins is None:
-            self._rejoins = self._all_take + 1 if self._lent else cycle
+            self._rejoins = self._all_take + 1 if self._lent else round_number
             if self.due.lengths is None:
                 named, least_ns = self._named(slices), self.run.least_washout_ns
                 self._use(lengths_for(self.due.interleave, named, self.due.names, least_ns))
             self._pilots = self._set(self.lengths.slice_ns)
-        if cycle < self._rejoins:
+        if round_number < self._rejoins:
             return False
         if self.due.lengths is not None or not self._needs_pilot:
             return True
         if self._pilot_from is None:
-            self._pilot_from, self._longer = max(cycle + 1, self._pilots), False
+            self._pilot_from, self._longer = max(round_number + 1, self._pilots), False
             return False
-        done = cycle - self._pilot_from
-        if not self._longer and done >= PILOT_CYCLES:
+        done = round_number - self._pilot_from
+        if not self._longer and done >= PILOT_ROUNDS:
             self._longer, self._pilot_from = True, self._set(2 * self.lengths.slice_ns)
             return False
-        if done < PILOT_CYCLES:
+        if done < PILOT_ROUNDS:
             return False
         asked = {case: each for case, each in self._named(slices).items() if case in self.due.compared}
         found = piloted(self.lengths, 2 * self.lengths.slice_ns, asked, self.due.names)
@@ -236,7 +236,7 @@ class Turns:
         self.lengths = msgspec.structs.replace(lengths, washout_ns=washout_ns)
 
     def _set(self, slice_ns: int) -> int:
-        """Set the length of slices; the cycle from which it holds."""
+        """Set the length of slices; the round from which it holds."""
         return self.run.change(SetLengths(slice_ns=slice_ns, washout_ns=self.lengths.washout_ns))
 
     def _named(self, slices: Mapping[int, Sequence[Slice]]) -> dict[str, Sequence[Slice]]:
@@ -244,8 +244,8 @@ class Turns:
 
     @property
     def whole(self) -> bool:
-        """Whether enough cycles were measured for an interleaved block that was cut to count."""
-        return self.measured_cycles >= FEWEST_CYCLES
+        """Whether enough rounds were measured for an interleaved block that was cut to count."""
+        return self.measured_rounds >= FEWEST_ROUNDS
 
 
 class OwnTime:
@@ -260,12 +260,12 @@ class OwnTime:
     def of(self, slices: Sequence[Slice]) -> tuple[Window, ...]:
         """Those of a view; it is looked at so often that none is missed."""
         for one in slices:
-            if one.turn not in self._starts:
-                self._starts[one.turn] = self._end_ns
+            if one.number not in self._starts:
+                self._starts[one.number] = self._end_ns
                 self._end_ns += one.length_ns
         return tuple(
             Window(
-                start_ns=self._starts[one.turn],
+                start_ns=self._starts[one.number],
                 length_ns=one.length_ns,
                 phase=one.phase,
                 started=one.started,

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from assay.model.block import TurnSeen
-from assay.model.interleaving import Turn
+from assay.model.block import ServerSlice
+from assay.model.interleaving import SliceTimes
 from assay.model.trial import HostSeen
 from assay.servers.external import ExternalServer
 from assay.servers.host import Watch
@@ -39,15 +39,15 @@ class Lives(Protocol):
 
 
 class Sampling(Protocol):
-    """Who looks at servers while they take turns."""
+    """Who looks at servers while they are interleaved."""
 
-    samples: list[TurnSeen]
+    samples: list[ServerSlice]
     """The measured slices that were looked at in time."""
 
-    def begins(self, turn: Turn) -> None:
+    def begins(self, times: SliceTimes) -> None:
         """A slice begins."""
 
-    def ends(self, turn: Turn) -> None:
+    def ends(self, times: SliceTimes) -> None:
         """It is over."""
 
     def dead(self) -> Collection[int]:
@@ -57,7 +57,7 @@ class Sampling(Protocol):
         """Find the processes that servers and services have now: between two slices."""
 
     def hosts(self) -> tuple[HostSeen, ...]:
-        """The host in each arm's slices, once the turns are over."""
+        """The host in each arm's slices, once the slices are over."""
 
 
 @dataclass(frozen=True)
@@ -82,31 +82,31 @@ def looked_at(arm: Lives, host: Watch) -> ArmLooked:
 
 @dataclass
 class LocalSampling:
-    """Looks by this process. `zero_ns` is the start of the turns by the monotonic clock, `services` are the
+    """Looks by this process. `zero_ns` is the start of the slices by the monotonic clock, `services` are the
     clocks of what servers use beside them, by name."""
 
     arms: Sequence[ArmLooked]
     zero_ns: int
     services: Mapping[str, TreeClock] = field(default_factory=dict)
-    samples: list[TurnSeen] = field(default_factory=list)
+    samples: list[ServerSlice] = field(default_factory=list)
     _before: Sequence[int | None] = ()
     _services_before: Mapping[str, int | None] = field(default_factory=dict)
     _began_ns: int = 0
 
-    def begins(self, turn: Turn) -> None:
+    def begins(self, times: SliceTimes) -> None:
         """CPU clocks at the begin of a slice."""
         self._before, self._services_before = self._clocks(), self._services_clocks()
         self._began_ns = time.monotonic_ns()
-        if turn.phase == "measured":
-            self.arms[turn.arm].host.resume()
+        if times.phase == "measured":
+            self.arms[times.arm].host.resume()
 
-    def ends(self, turn: Turn) -> None:
+    def ends(self, times: SliceTimes) -> None:
         """And at its end: what came too late for either is not kept."""
         after, services_after = self._clocks(), self._services_clocks()
         ended_ns = time.monotonic_ns()
-        self.arms[turn.arm].host.pause()
-        end_ns, washout_ns = self.zero_ns + turn.end_ns, turn.start_ns - turn.begin_ns
-        if turn.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + washout_ns:
+        self.arms[times.arm].host.pause()
+        end_ns, washout_ns = self.zero_ns + times.end_ns, times.start_ns - times.begin_ns
+        if times.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + washout_ns:
             used = tuple(
                 None if late is None or early is None else late - early
                 for early, late in zip(self._before, after, strict=True)
@@ -117,9 +117,9 @@ class LocalSampling:
                 if late is not None and (early := self._services_before.get(name)) is not None
             }
             self.samples.append(
-                TurnSeen(
-                    turn=turn.number,
-                    arm=turn.arm,
+                ServerSlice(
+                    number=times.number,
+                    arm=times.arm,
                     length_ns=ended_ns - self._began_ns,
                     cpu_ns=used,
                     services_cpu_ns=services,
@@ -150,25 +150,25 @@ class LocalSampling:
 
 
 class Followed(Protocol):
-    """Turns that can be waited for."""
+    """Slices that can be waited for."""
 
-    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
-        """The turn, once its slice begins."""
+    def wait_begin(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """The slice, once its slice begins."""
 
-    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
-        """The turn, once its slice is over."""
+    def wait_end(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """The slice, once its slice is over."""
 
     def wait(self, timeout_s: float) -> bool:
         """Whether there are no more."""
 
 
 class Looking:
-    """Looks on a thread of its own, from now until the turns are over."""
+    """Looks on a thread of its own, from now until the slices are over."""
 
-    def __init__(self, turns: Followed, looks: LocalSampling) -> None:
+    def __init__(self, slices: Followed, looks: LocalSampling) -> None:
         """Begin."""
         self.looks = looks
-        self._turns = turns
+        self._slices = slices
         self._enough = threading.Event()
         self._dead: set[int] = set()
         self._thread = threading.Thread(target=self._sample, name="looks", daemon=True)
@@ -186,19 +186,19 @@ class Looking:
 
     def _sample(self) -> None:
         number, refreshed_s = 0, time.monotonic()
-        while (turn := self._wait(self._turns.wait_begin, number)) is not None:
-            self.looks.begins(turn)
-            if self._wait(self._turns.wait_end, number) is None:
+        while (times := self._wait(self._slices.wait_begin, number)) is not None:
+            self.looks.begins(times)
+            if self._wait(self._slices.wait_end, number) is None:
                 return
-            self.looks.ends(turn)
+            self.looks.ends(times)
             self._dead.update(self.looks.dead())
             if time.monotonic() - refreshed_s >= _REFRESH_S:
                 refreshed_s = time.monotonic()
                 self.looks.refresh()
             number += 1
 
-    def _wait(self, wait: Callable[[int, float], Turn | None], number: int) -> Turn | None:
-        while (turn := wait(number, _LOOK_S)) is None:
-            if self._enough.is_set() or self._turns.wait(0.0):
+    def _wait(self, wait: Callable[[int, float], SliceTimes | None], number: int) -> SliceTimes | None:
+        while (times := wait(number, _LOOK_S)) is None:
+            if self._enough.is_set() or self._slices.wait(0.0):
                 return None
-        return None if self._enough.is_set() else turn
+        return None if self._enough.is_set() else times

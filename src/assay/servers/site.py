@@ -11,7 +11,7 @@ from typing import Protocol
 import psutil
 
 from assay.core.settings import Settings
-from assay.engine.generator import GoingTurns
+from assay.engine.generator import GoingSlices
 from assay.model.run import Environment
 from assay.model.trial import HostSeen
 from assay.servers import build, host, requires, server
@@ -72,11 +72,11 @@ class Site:
         return host.Watch(split)
 
     def sample_slices(
-        self, turns: GoingTurns, arms: Sequence[Lives], services: Services, split: CoreSplit
+        self, slices: GoingSlices, arms: Sequence[Lives], services: Services, split: CoreSplit
     ) -> Sampling:
         """Look at servers, their services and the machine at both ends of each slice."""
         seen = tuple(looked_at(arm, host.Watch(split, begins=False)) for arm in arms)
-        return LocalSampling(seen, turns.started_at_monotonic_ns(), services.clocks())
+        return LocalSampling(seen, slices.started_at_monotonic_ns(), services.clocks())
 
     def free_bytes(self) -> int:
         """How much memory is free."""

@@ -15,7 +15,7 @@ quartiles and tenths, and nine ages are too many questions for them. There the t
 whether the straight line through their windows rises or falls; a change at any age tilts it, and so does a
 slow one.
 
-Servers that take turns meet one machine. What those beside a server did at the same time is divided out,
+Servers that are interleaved meet one machine. What those beside a server did at the same time is divided out,
 too: a change that is gone then is the machine's, or that of all of them. It must show with and without, so
 that no server is blamed for what another one does.
 """

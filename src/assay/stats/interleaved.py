@@ -1,41 +1,41 @@
-"""Blocks: servers that are alive at once and loaded in turns, slice by slice.
+"""Blocks: servers that are alive at once and loaded in slices, slice by slice.
 
-In each cycle every server has one slice. Slices of one cycle lie within a second of each other, so what
+In each round every server has one slice. Slices of one round lie within a second of each other, so what
 the machine does to one it does to the other, and it cancels in their ratio. An interleaved block's log ratio
-is that of totals: of what each served in all cycles that both had,
+is that of totals: of what each served in all rounds that both had,
 
     ln(sum of a's answers / their time) - ln(sum of b's answers / their time)
 
 A server that stops for 200 ms in one of forty slices of 250 ms serves 2 % less, and that is what this says.
-The mean of the cycles' own log ratios would say 4 %, as ln grows without bound towards 0, and nothing at all
+The mean of the rounds' own log ratios would say 4 %, as ln grows without bound towards 0, and nothing at all
 of a stop that takes a whole slice: ln 0 has to be left out, and is left out in favour of who stopped.
 
-How sure it is, the cycles tell: to first order (a's answers over their mean, less b's over theirs) is by how
-much one of them pulls at the ratio. Their mean is 0, and what a cycle did to both cancels in each.
+How sure it is, the rounds tell: to first order (a's answers over their mean, less b's over theirs) is by how
+much one of them pulls at the ratio. Their mean is 0, and what a round did to both cancels in each.
 
 The block is the unit of replication: its slices share their processes, and to count them as samples
 would be pseudo-replication (Hurlbert 1984). The interval comes from the blocks (`assay.stats.pairing`);
 the spread within blocks is reported beside the spread between them, as it says whether longer blocks
 or more of them would help (Kalibera, Jones, *Rigorous benchmarking in reasonable time*).
 
-Servers that nobody restarts are interleaved in one long block. Then there is nothing but its cycles, and
-neighbouring cycles depend on each other; their means over batches, long enough that the batches do
+Servers that nobody restarts are interleaved in one long block. Then there is nothing but its rounds, and
+neighbouring rounds depend on each other; their means over batches, long enough that the batches do
 not, are what an interval can be made of (batch means: Law, Kelton, *Simulation modeling and analysis*).
 
-Cycles in which nobody kept the client from its core.
+Rounds in which nobody kept the client from its core.
 
 Another program that comes and goes on the client's core halves what a server seems to serve for as long as
-it is there, and in a cycle in which it comes or goes one server meets it and the other does not. For how long
+it is there, and in a round in which it comes or goes one server meets it and the other does not. For how long
 the client's threads were ready to run while others had their cores the kernel counts. On cores that the
-client has for itself no server can do that to it: so whatever the servers do, to leave such cycles out of
+client has for itself no server can do that to it: so whatever the servers do, to leave such rounds out of
 both does not choose between them.
 
-What always waits (for the kernel's own threads, and Assay's) is in the least of a server's cycles and
+What always waits (for the kernel's own threads, and Assay's) is in the least of a server's rounds and
 disturbs none.
 
-Carry-over: what a slice has of the turn before it (Senn, *Cross-over trials in clinical research*).
+Carry-over: what a slice has of the slice before it (Senn, *Cross-over trials in clinical research*).
 
-The slices of one server in one block, cycle by cycle, follow now a slice of its own, now one of another
+The slices of one server in one block, round by round, follow now a slice of its own, now one of another
 server. With x the logarithm of its rate, x = mood + effect of what it followed + noise, and the machine's
 mood moves slowly. So each slice is taken against the mean of its two neighbours, where a mood that runs
 straight cancels, and the *same* is done with what the slices followed: a slice that follows its own lies
@@ -57,11 +57,11 @@ from typing import NamedTuple
 from assay.model.interleaving import Slice
 from assay.stats.special import student_t_quantile
 
-Cycles = Mapping[int, float]
-"""The rate of one server in each cycle of an interleaved block, by the cycle's number; all slices of an
+Rounds = Mapping[int, float]
+"""The rate of one server in each round of an interleaved block, by the round's number; all slices of an
 interleaved block that are measured are as long as each other."""
 
-FEWEST_CYCLES = 4
+FEWEST_ROUNDS = 4
 """With fewer the spread within an interleaved block is mostly luck."""
 
 FEWEST_BATCHES = 8
@@ -71,27 +71,27 @@ MOST_BATCHES = 30
 """More batches narrow the interval no further, and shorter ones depend on each other more (Schmeiser)."""
 
 _MOST_BLOCKS = 10_000
-_MOST_CYCLES = 1_000_000
+_MOST_ROUNDS = 1_000_000
 """Where the searches for a number give up: no one measures for so long."""
 
 
-def ratio_by_cycle(a: Cycles, b: Cycles) -> list[float]:
-    """The log ratio of a's total to b's over the cycles that both had, taken apart: a value for each cycle,
+def ratio_by_round(a: Rounds, b: Rounds) -> list[float]:
+    """The log ratio of a's total to b's over the rounds that both had, taken apart: a value for each round,
     in their order, whose mean it is, and whose spread tells its error.
 
     A slice without answers counts as one. Nothing where one of them answered nothing in any.
     """
     common = sorted(a.keys() & b.keys())
-    mean_a = statistics.fmean(a[cycle] for cycle in common) if common else 0.0
-    mean_b = statistics.fmean(b[cycle] for cycle in common) if common else 0.0
+    mean_a = statistics.fmean(a[round_number] for round_number in common) if common else 0.0
+    mean_b = statistics.fmean(b[round_number] for round_number in common) if common else 0.0
     if mean_a <= 0 or mean_b <= 0:
         return []
     whole = math.log(mean_a / mean_b)
-    return [whole + (a[cycle] / mean_a - b[cycle] / mean_b) for cycle in common]
+    return [whole + (a[round_number] / mean_a - b[round_number] / mean_b) for round_number in common]
 
 
 class Batches(NamedTuple):
-    """Means of successive cycles: `size` of them each, `correlation` is that of neighbouring means."""
+    """Means of successive rounds: `size` of them each, `correlation` is that of neighbouring means."""
 
     means: tuple[float, ...]
     size: int
@@ -109,9 +109,9 @@ class Batches(NamedTuple):
 
 
 def batched(logs: Sequence[float]) -> Batches | None:
-    """The cycles of one long block as batches: the most of which neighbours do not depend on each other.
+    """The rounds of one long block as batches: the most of which neighbours do not depend on each other.
 
-    None with too few cycles for the fewest batches. Where no size makes them independent, the fewest batches
+    None with too few rounds for the fewest batches. Where no size makes them independent, the fewest batches
     with the correlation that is left, by which their interval is to be widened.
     """
     if len(logs) < FEWEST_BATCHES:
@@ -170,42 +170,42 @@ def early_excess(slices: Sequence[Slice]) -> Excess | None:
         rest = one.completed - one.early_completed
         if one.phase == "measured" and one.early_completed > 0 and rest > 0:
             logs.append(math.log(4 * one.early_completed / rest))
-    if len(logs) < FEWEST_CYCLES:
+    if len(logs) < FEWEST_ROUNDS:
         return None
     return Excess(statistics.fmean(logs), error_of_mean(logs), len(logs))
 
 
 class Spread(NamedTuple):
-    """How log ratios of two servers scatter: `within` is the deviation of one cycle (`ratio_by_cycle`) about
-    its block, widened by what neighbours share; `between` that of the blocks beyond what cycles explain.
+    """How log ratios of two servers scatter: `within` is the deviation of one round (`ratio_by_round`) about
+    its block, widened by what neighbours share; `between` that of the blocks beyond what rounds explain.
 
-    `cycles` is how many an interleaved block has, in the middle.
+    `rounds` is how many an interleaved block has, in the middle.
     """
 
     within: float
     between: float
-    cycles: int
+    rounds: int
     blocks: int
 
-    def deviation(self, cycles: int) -> float:
-        """The deviation to be expected of the log ratio of an interleaved block of so many cycles."""
-        return math.hypot(self.between, self.within / math.sqrt(cycles))
+    def deviation(self, rounds: int) -> float:
+        """The deviation to be expected of the log ratio of an interleaved block of so many rounds."""
+        return math.hypot(self.between, self.within / math.sqrt(rounds))
 
 
 def spread(blocks: Sequence[Sequence[float]]) -> Spread | None:
-    """The spread of cycles' log ratios, a row for each block; None with fewer than two rows to tell by."""
-    whole = [logs for logs in blocks if len(logs) >= FEWEST_CYCLES]
+    """The spread of rounds' log ratios, a row for each block; None with fewer than two rows to tell by."""
+    whole = [logs for logs in blocks if len(logs) >= FEWEST_ROUNDS]
     if len(whole) < 2:
         return None
-    cycles = round(statistics.median(len(logs) for logs in whole))
+    rounds = round(statistics.median(len(logs) for logs in whole))
     within_squared = statistics.fmean(_inflated_variance(logs) for logs in whole)
     of_means = statistics.variance([statistics.fmean(logs) for logs in whole])
-    between_squared = max(0.0, of_means - within_squared / cycles)
-    return Spread(math.sqrt(within_squared), math.sqrt(between_squared), cycles, len(whole))
+    between_squared = max(0.0, of_means - within_squared / rounds)
+    return Spread(math.sqrt(within_squared), math.sqrt(between_squared), rounds, len(whole))
 
 
 def _inflated_variance(logs: Sequence[float]) -> float:
-    """The variance of a cycle, such that over n it is that of the mean, where neighbours correlate by r."""
+    """The variance of a round, such that over n it is that of the mean, where neighbours correlate by r."""
     return statistics.variance(logs) * _widening(lag_one(logs)) ** 2
 
 
@@ -217,10 +217,10 @@ def _widening(correlation: float) -> float:
 
 class More(NamedTuple):
     """What would make the interval narrow enough: so many blocks as long as these altogether, or as many as
-    these of so many cycles each. None where that would not."""
+    these of so many rounds each. None where that would not."""
 
     blocks: int | None
-    cycles: int | None
+    rounds: int | None
 
 
 def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> More:
@@ -230,13 +230,13 @@ def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float |
     `assay.stats.pairing.reach` for the manner in which the run is looked at.
     """
 
-    def enough(blocks: int, cycles: int) -> bool:
+    def enough(blocks: int, rounds: int) -> bool:
         reach = factor(blocks)
-        return reach is not None and reach * seen.deviation(cycles) <= half_width
+        return reach is not None and reach * seen.deviation(rounds) <= half_width
 
     return More(
-        _first(lambda n: enough(n, seen.cycles), 2, _MOST_BLOCKS),
-        _first(lambda m: enough(seen.blocks, m), FEWEST_CYCLES, _MOST_CYCLES),
+        _first(lambda n: enough(n, seen.rounds), 2, _MOST_BLOCKS),
+        _first(lambda m: enough(seen.blocks, m), FEWEST_ROUNDS, _MOST_ROUNDS),
     )
 
 
@@ -254,27 +254,27 @@ def _first(holds: Callable[[int], bool], least: int, most: int) -> int | None:
 
 
 def error_of_mean(logs: Sequence[float]) -> float:
-    """Standard error of the mean of successive cycles, with what neighbours share."""
+    """Standard error of the mean of successive rounds, with what neighbours share."""
     return math.sqrt(_inflated_variance(logs) / len(logs)) if len(logs) > 1 else math.inf
 
 
 PREEMPTED = 0.1
-"""Of a core, beyond what a tenth of a server's cycles had no more of. Beside a program that is busy half of
-the time a cycle lacks half of the core or next to nothing, so little hangs on it: the ratio of two builds
+"""Of a core, beyond what a tenth of a server's rounds had no more of. Beside a program that is busy half of
+the time a round lacks half of the core or next to nothing, so little hangs on it: the ratio of two builds
 in 41 blocks was known to 0.29 % with a twentieth or a twelfth of a core, to 0.42 % with a fifth, to 0.51 %
-by all cycles. On a machine left alone a twentieth leaves out a quarter of all cycles, and a tenth a tenth.
+by all rounds. On a machine left alone a twentieth leaves out a quarter of all rounds, and a tenth a tenth.
 """
 _LEAST = 0.1
 ENOUGH = 0.5
-"""The share of blocks that must have enough cycles left; else the disturbance is how the machine is, and
-all cycles count."""
+"""The share of blocks that must have enough rounds left; else the disturbance is how the machine is, and
+all rounds count."""
 
 
-def unpreempted(a: Mapping[int, Cycles], b: Mapping[int, Cycles]) -> dict[int, list[int]] | None:
-    """By block the cycles of both in which neither was preempted; none of an interleaved block that has too
+def unpreempted(a: Mapping[int, Rounds], b: Mapping[int, Rounds]) -> dict[int, list[int]] | None:
+    """By block the rounds of both in which neither was preempted; none of an interleaved block that has too
     few.
 
-    `a` and `b` are how much of a core the client lacked in each cycle of each block. None where nothing is
+    `a` and `b` are how much of a core the client lacked in each round of each block. None where nothing is
     known of that, where nothing was preempted, or where too few blocks are left.
     """
     both = [block for block in sorted(a.keys() & b.keys()) if a[block] and b[block]]
@@ -283,21 +283,21 @@ def unpreempted(a: Mapping[int, Cycles], b: Mapping[int, Cycles]) -> dict[int, l
     most_a, most_b = _most(a), _most(b)
     calm = {
         block: [
-            cycle
-            for cycle in sorted(a[block].keys() & b[block].keys())
-            if a[block][cycle] <= most_a and b[block][cycle] <= most_b
+            round_number
+            for round_number in sorted(a[block].keys() & b[block].keys())
+            if a[block][round_number] <= most_a and b[block][round_number] <= most_b
         ]
         for block in both
     }
     if sum(map(len, calm.values())) == sum(len(a[block].keys() & b[block].keys()) for block in both):
         return None
-    left = {block: cycles if len(cycles) >= FEWEST_CYCLES else [] for block, cycles in calm.items()}
+    left = {block: rounds if len(rounds) >= FEWEST_ROUNDS else [] for block, rounds in calm.items()}
     return left if sum(map(bool, left.values())) >= ENOUGH * len(both) else None
 
 
-def _most(delays: Mapping[int, Cycles]) -> float:
-    """From where on a cycle of this server was preempted."""
-    seen = sorted(delay for cycles in delays.values() for delay in cycles.values())
+def _most(delays: Mapping[int, Rounds]) -> float:
+    """From where on a round of this server was preempted."""
+    seen = sorted(delay for rounds in delays.values() for delay in rounds.values())
     return PREEMPTED + seen[math.ceil(_LEAST * len(seen)) - 1]
 
 
@@ -316,22 +316,24 @@ class CarryOver(NamedTuple):
 
 
 Row = Mapping[int, float]
-"""Weights of the cycles in a difference of a slice with those around it."""
+"""Weights of the rounds in a difference of a slice with those around it."""
 
 
 def carry_over(logs: Mapping[int, float], after: Mapping[int, str], own: str, other: str) -> CarryOver | None:
-    """Of the slices of `own` in one block, by cycle, and whose turn was before each. What follows a third
+    """Of the slices of `own` in one block, by round, and whose slice was before each. What follows a third
     server has an effect of its own. None where the block does not tell."""
-    cycles = [cycle for cycle in sorted(logs) if cycle in after]
-    known = set(cycles)
+    rounds = [round_number for round_number in sorted(logs) if round_number in after]
+    known = set(rounds)
     rows: list[Row] = []
-    for cycle in cycles:
-        around = [near for near in (cycle - 1, cycle + 1) if near in known]
+    for round_number in rounds:
+        around = [near for near in (round_number - 1, round_number + 1) if near in known]
         if around:
-            rows.append({cycle: 1.0, **dict.fromkeys(around, -1 / len(around))})
+            rows.append({round_number: 1.0, **dict.fromkeys(around, -1 / len(around))})
     shifted = _taken(rows, logs)
-    others = _taken(rows, {cycle: float(after[cycle] == other) for cycle in cycles})
-    thirds = _taken(rows, {cycle: float(after[cycle] not in (own, other)) for cycle in cycles})
+    others = _taken(rows, {round_number: float(after[round_number] == other) for round_number in rounds})
+    thirds = _taken(
+        rows, {round_number: float(after[round_number] not in (own, other)) for round_number in rounds}
+    )
     power = _dot(thirds, thirds)
     shared = _dot(others, thirds) / power if power else 0.0
     apart = [one - shared * third for one, third in zip(others, thirds, strict=True)]
@@ -347,15 +349,15 @@ def carry_over(logs: Mapping[int, float], after: Mapping[int, str], own: str, ot
     variance = _dot(left, left) / noise * len(rows) / free
     weights: dict[int, float] = {}
     for row, one in zip(rows, apart, strict=True):
-        for cycle, weight in row.items():
-            weights[cycle] = weights.get(cycle, 0.0) + weight * one / told
+        for round_number, weight in row.items():
+            weights[round_number] = weights.get(round_number, 0.0) + weight * one / told
     error = math.sqrt(variance * sum(weight**2 for weight in weights.values()))
     return CarryOver(mean, error, max(1.0, _DEGREES * free))
 
 
 def _taken(rows: Sequence[Row], values: Mapping[int, float]) -> list[float]:
     """The values as differences."""
-    return [math.fsum(weight * values[cycle] for cycle, weight in row.items()) for row in rows]
+    return [math.fsum(weight * values[round_number] for round_number, weight in row.items()) for row in rows]
 
 
 def _dot(a: Sequence[float], b: Sequence[float]) -> float:

@@ -21,7 +21,7 @@ import msgspec
 
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
-from assay.stats.interleaved import Batches, Cycles, batched, ratio_by_cycle, unpreempted
+from assay.stats.interleaved import Batches, Rounds, batched, ratio_by_round, unpreempted
 from assay.stats.sequential import FEWEST_BLOCKS, MINIMUM_EFFECT, OF_EACH, Blocks, ratio_within, reach_last
 from assay.stats.sequential import half_width as always_valid_reach
 from assay.stats.special import student_t_cdf
@@ -70,7 +70,7 @@ class Side:
     """One case: one value for each block, and their slack. `estimate` is a figure that a whole search found,
     in place of values a block.
 
-    `cycles` are the rates slice by slice of the blocks that were interleaved, of the `trimmed` four fifths of
+    `rounds` are the rates slice by slice of the blocks that were interleaved, of the `trimmed` four fifths of
     slices where their begin is left out; `delays` are how much of a core the client lacked in each, where no
     server can have had a hand in it. An `external` server was restarted by nobody: all its blocks are one.
     """
@@ -78,8 +78,8 @@ class Side:
     values: Blocks
     slack: Slack = EXACT
     estimate: Estimate | None = None
-    cycles: Mapping[int, Cycles] = field(default_factory=dict)
-    delays: Mapping[int, Cycles] = field(default_factory=dict)
+    rounds: Mapping[int, Rounds] = field(default_factory=dict)
+    delays: Mapping[int, Rounds] = field(default_factory=dict)
     external: bool = False
     trimmed: bool = False
 
@@ -90,7 +90,7 @@ class PairedRatio:
 
     `p_above` and `p_below` are the chances of such values if the truth were not above, or not below, 1:
     two-sided, for the ratio that the slack and the bias leave. `least` and `most` are its ends without noise.
-    `batches`: the values are means of batches of cycles, not blocks.
+    `batches`: the values are means of batches of rounds, not blocks.
     """
 
     logs: tuple[float, ...]
@@ -185,14 +185,14 @@ def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float
 
 def paired_logs(a: Side, b: Side) -> list[float]:
     """ln(a/b) of each block that has a value of both; of one that was an interleaved block of both, of their
-    totals in the cycles that both had.
+    totals in the rounds that both had.
 
     Of servers that stand, the batches of their one long block take the blocks' place.
     """
     if _stand(a, b):
         found = _batches(a, b)
         return list(found.means) if found else []
-    rows, calm = cycle_logs(a, b), unpreempted(a.delays, b.delays) or {}
+    rows, calm = round_logs(a, b), unpreempted(a.delays, b.delays) or {}
     common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
     return [
         statistics.fmean(rows[block]) if rows.get(block) else math.log(a.values[block] / b.values[block])
@@ -203,11 +203,11 @@ def paired_logs(a: Side, b: Side) -> list[float]:
 
 def _stand(a: Side, b: Side) -> bool:
     """Whether nobody restarted either, so that all their blocks are one."""
-    return a.external and b.external and bool(a.cycles) and bool(b.cycles)
+    return a.external and b.external and bool(a.rounds) and bool(b.rounds)
 
 
 def _batches(a: Side, b: Side) -> Batches | None:
-    rows = cycle_logs(a, b)
+    rows = round_logs(a, b)
     return batched([log for block in sorted(rows) for log in rows[block]])
 
 
@@ -225,26 +225,30 @@ def _spread(logs: Sequence[float], by: float) -> Sequence[float]:
     return [centre + by * (log - centre) for log in logs]
 
 
-def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
-    """By block of both, its log ratio taken apart by cycles: it is their mean (`ratio_by_cycle`).
+def round_logs(a: Side, b: Side) -> dict[int, list[float]]:
+    """By block of both, its log ratio taken apart by rounds: it is their mean (`ratio_by_round`).
 
-    Cycles that were preempted are left out (`unpreempted`), and blocks that have too few others.
+    Rounds that were preempted are left out (`unpreempted`), and blocks that have too few others.
     """
     calm = unpreempted(a.delays, b.delays) or {}
     found = {
-        block: ratio_by_cycle(*(_of_these(side.cycles[block], calm.get(block)) for side in (a, b)))
-        for block in a.cycles
-        if block in b.cycles
+        block: ratio_by_round(*(_of_these(side.rounds[block], calm.get(block)) for side in (a, b)))
+        for block in a.rounds
+        if block in b.rounds
     }
     return {block: logs for block, logs in found.items() if logs}
 
 
-def _of_these(cycles: Cycles, kept: Collection[int] | None) -> Cycles:
-    return cycles if kept is None else {cycle: rate for cycle, rate in cycles.items() if cycle in kept}
+def _of_these(rounds: Rounds, kept: Collection[int] | None) -> Rounds:
+    return (
+        rounds
+        if kept is None
+        else {round_number: rate for round_number, rate in rounds.items() if round_number in kept}
+    )
 
 
 def left_out(a: Side, b: Side) -> float:
-    """The share of the cycles of both that their ratio leaves out, as they were preempted."""
+    """The share of the rounds of both that their ratio leaves out, as they were preempted."""
     calm = unpreempted(a.delays, b.delays)
     if calm is None:
         return 0.0
@@ -254,11 +258,11 @@ def left_out(a: Side, b: Side) -> float:
 
 
 def _paired_by(a: Side, b: Side) -> str:
-    if not cycle_logs(a, b):
+    if not round_logs(a, b):
         return "paired by block"
-    said = "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of blocks"
+    said = "by batches of rounds" if _stand(a, b) else "paired by neighbouring slices of blocks"
     said = f"{said}, without their first fifths" if a.trimmed else said
-    return f"{said}, of unpreempted cycles" if left_out(a, b) else said
+    return f"{said}, of unpreempted rounds" if left_out(a, b) else said
 
 
 def half_width(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:

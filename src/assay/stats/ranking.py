@@ -74,7 +74,7 @@ def ranks(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[st
     """
     places: dict[str, int] = {}
     # A shown pair orders its geometric means over common blocks; with every block complete that
-    # order has no cycle. Blocks lost by failures could make one: the pending set then still empties.
+    # order has no round. Blocks lost by failures could make one: the pending set then still empties.
     pending = set(cases)
     rank = 1
     while pending:

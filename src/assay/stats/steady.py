@@ -145,9 +145,9 @@ def _whole(windows: Sequence[Window]) -> Sequence[Window]:
 def _rates(windows: Sequence[Window]) -> tuple[Series, int, int]:
     """Answers a second in windows of one length, that length (the longest of them), and when they begin.
 
-    Turns get longer while a warm-up finds how long they have to be. So windows are counted back from the end,
-    where they are those that were seen; what was answered in one that lies across two is shared between them
-    by time, and what fills no window at the begin is left out.
+    Slices get longer while a warm-up finds how long they have to be. So windows are counted back from the
+    end, where they are those that were seen; what was answered in one that lies across two is shared between
+    them by time, and what fills no window at the begin is left out.
     """
     if not windows:
         return [], 0, 0

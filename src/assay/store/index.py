@@ -47,8 +47,8 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     trials: int = 0
     complete: bool = False
     clean: bool = False
-    withheld: int = 0
-    flagged: int = 0
+    errors: int = 0
+    warnings: int = 0
     damaged: int = 0
     answer: str = ""
     problem: str | None = None
@@ -140,7 +140,7 @@ class Index:
         return sorted(listed, key=lambda run: (run.problem is not None, -run.created_unix_ns, run.folder))
 
     def trend(self, case: str, chosen: Filter) -> list[Point]:
-        """The throughput of a case over the runs, oldest first; withheld figures are left out."""
+        """The throughput of a case over the runs, oldest first; invalid figures are left out."""
         fitting = (entry for entry in self._entries.values() if entry.fits(chosen))
         points = (point for entry in fitting for point in entry.points if point.case_id == case)
         return sorted(points, key=lambda point: (point.created_unix_ns, point.run_id))
@@ -215,8 +215,8 @@ def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _
         trials=len(run.trials),
         complete=judgement is not None and judgement.complete,
         clean=judgement is not None and judgement.clean,
-        withheld=severities.count("withheld"),
-        flagged=severities.count("flagged"),
+        errors=severities.count("error"),
+        warnings=severities.count("warning"),
         damaged=len(run.damage),
         answer=answer,
     )
@@ -226,7 +226,7 @@ def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _
 def _points(run: Run) -> Iterator[Point]:
     header = run.header
     for place in run.judgement.ranking if run.judgement else ():
-        if place.throughput is not None and not place.withheld:
+        if place.throughput is not None and not place.invalid:
             yield Point(
                 run_id=header.run_id,
                 created_unix_ns=header.created_unix_ns,

@@ -5,12 +5,12 @@ from assay.verdict.effects import (
     bias,
     bounded,
     concerning,
+    invalid,
     known,
     minimum_effect,
     one_sided,
     void_by,
     widening,
-    withheld,
     words_of,
 )
 from assay.verdict.facts import RunSeen
@@ -39,6 +39,6 @@ __all__ = [
     "see_run",
     "void_by",
     "widening",
-    "withheld",
+    "invalid",
     "words_of",
 ]

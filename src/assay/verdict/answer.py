@@ -31,7 +31,7 @@ from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import RunThresholds
 from assay.verdict.rules.blocks import T4
 from assay.verdict.rules.design import D1
-from assay.verdict.rules.turns import T1, T2, T6
+from assay.verdict.rules.slices import T1, T2, T6
 from assay.verdict.see_runs import load_ns, see_rates
 
 
@@ -39,7 +39,7 @@ def blocks_needed(seen: RunSeen, found: Between, margin: float, bias: float, edg
     """How many blocks would probably tell the ratio from `edge`, or exclude a difference of `margin`; None
     where that cannot be told.
 
-    Servers that stand are compared by batches of their cycles: there it is as many blocks as hold those.
+    Servers that stand are compared by batches of their rounds: there it is as many blocks as hold those.
     """
     if found.pair is None:
         return None
@@ -50,7 +50,7 @@ def blocks_needed(seen: RunSeen, found: Between, margin: float, bias: float, edg
     return math.ceil(values * seen.blocks / len(logs))
 
 
-Outcome = Held | Literal["withheld", "not measured"]
+Outcome = Held | Literal["invalid", "not measured"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
         return Gate(base=base.case, head=head.case, allowed=allowed, outcome="not measured")
     found = pair_of(seen, findings, head, base)
     if found.void:
-        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
+        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="invalid", void=found.void)
     edge = 1 - allowed
     ratio, wider = found.bounded, widest(findings, base.case.id, head.case.id)
     return Gate(
@@ -99,7 +99,7 @@ class CandidateRatio:
     """The best against one other: `ratio` is best/other, with the ends that are known after `limits`.
 
     `void` names the rules that forbid the comparison. `detectable` is the ratio that this run would
-    have shown, `blocks_needed` how many blocks would probably settle it. `batches` of cycles are what the
+    have shown, `blocks_needed` how many blocks would probably settle it. `batches` of rounds are what the
     interval is made of where the servers stand.
     """
 

@@ -118,9 +118,9 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         f.code
         for case in (pair.a, pair.b)
         for f in concerning(findings, case)
-        if f.severity == "flagged" and f.code not in limiting
+        if f.severity == "warning" and f.code not in limiting
     )
-    return _Measured(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
+    return _Measured(verdict, reason + (f" (warning: {', '.join(flags)})" if flags else ""), ratio)
 
 
 def _open(ratio: Estimate) -> bool:

@@ -27,7 +27,7 @@ from assay.verdict.pairs import Between, bias_of, pair_of
 from assay.verdict.see_runs import see_rates
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
-LimitVerdict = Held | Literal["withheld", "not measured", ""]
+LimitVerdict = Held | Literal["invalid", "not measured", ""]
 METRICS: tuple[Watched, ...] = ("throughput", "p99", "memory", "start", "errors")
 
 
@@ -78,9 +78,9 @@ class RunComparison:
         return any(change.outcome == "could not tell" for change in self.changes)
 
     @property
-    def withheld(self) -> bool:
-        """Whether a limit could not be held against a figure that is withheld, or that new lacks."""
-        return any(change.outcome in ("withheld", "not measured") for change in self.changes)
+    def invalid(self) -> bool:
+        """Whether a limit could not be held against a figure that is invalid, or that new lacks."""
+        return any(change.outcome in ("invalid", "not measured") for change in self.changes)
 
 
 def compare(
@@ -201,7 +201,7 @@ def _measured(run: Run, case: str) -> list[Trial]:
 
 
 def _taken(run: Run, case: str, metric: Watched) -> bool:
-    return verdict.withheld(_findings(run), case, "times" if metric == "p99" else "throughput")
+    return verdict.invalid(_findings(run), case, "times" if metric == "p99" else "throughput")
 
 
 def _forbidden(base: Run, new: Run, a: str, b: str) -> bool:
@@ -310,7 +310,7 @@ def _error_shares(trials: Sequence[Trial]) -> list[float]:
 def _against_limit(change: Change, taken: bool, limit: float | None, base: _RunSide, new: _RunSide) -> Change:
     """The change held against its limit."""
     if taken:
-        return Change(change.case, change.metric, None, None, None, "withheld" if limit is not None else "")
+        return Change(change.case, change.metric, None, None, None, "invalid" if limit is not None else "")
     if limit is None:
         return change
     if not new.trials:

@@ -62,7 +62,7 @@ def void_by(findings: Iterable[Finding], case: str, figures: Figures = "throughp
     )
 
 
-def withheld(findings: Iterable[Finding], case: str, figures: Figures = "throughput") -> bool:
+def invalid(findings: Iterable[Finding], case: str, figures: Figures = "throughput") -> bool:
     """Whether these figures of the case are no results."""
     return bool(void_by(findings, case, figures))
 
@@ -113,8 +113,8 @@ def bias(findings: Iterable[Finding], *pair: str) -> float:
     """The share by which the run found a server to differ from itself, and what was found to move the ratio
     of this pair of cases: a difference within it is none.
 
-    What a turn leaves to the next one (T6) moves the rate of either. Where one of the two gains and the other
-    loses by it, both move their ratio the same way, and add up.
+    What a slice leaves to the next one (T6) moves the rate of either. Where one of the two gains and the
+    other loses by it, both move their ratio the same way, and add up.
     """
     found = [finding for finding in _wider(findings, *pair) if "wider" in finding.figures]
     each = [finding.figures["wider"] for finding in found]
@@ -122,7 +122,7 @@ def bias(findings: Iterable[Finding], *pair: str) -> float:
 
 
 def _moves(finding: Finding, first: Sequence[str]) -> float:
-    """By how much a finding about a case in its turns moves the ratio of a pair, the `first` over the other;
+    """By how much a finding about a case in its slices moves the ratio of a pair, the `first` over the other;
     0 where it does not say which way."""
     if "shift" not in finding.figures:
         return 0.0

@@ -12,7 +12,7 @@ from assay.model.plan import Open
 from assay.model.run import Header
 from assay.model.trial import Case, Trial
 from assay.stats import by_block
-from assay.stats.interleaved import Cycles
+from assay.stats.interleaved import Rounds
 from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
 from assay.stats.sequential import per_pair
 from assay.verdict.load import Load
@@ -24,8 +24,9 @@ class CaseSeen:
 
     Of a search they are the trials in which its objective held, `missed` are the loads of the others, and
     `capacity` is what it found. `unlike`: it
-    took turns with other programs, whose begins after a switch cost more or less than its own. `delays` are
-    how much of a core the client lacked in each cycle, by block, where no server can have had a hand in it.
+    were interleaved with other programs, whose begins after a switch cost more or less than its own. `delays`
+    are how much of a core the client lacked in each round, by block, where no server can have had a hand in
+    it.
     """
 
     case: Case
@@ -33,7 +34,7 @@ class CaseSeen:
     loads: tuple[Load, ...]
     capacity: Estimate | None = None
     unlike: bool = False
-    delays: Mapping[int, Cycles] = field(default_factory=dict)
+    delays: Mapping[int, Rounds] = field(default_factory=dict)
     missed: tuple[Load, ...] = ()
 
     @property
@@ -58,19 +59,19 @@ class CaseSeen:
 
     @property
     def interleaved(self) -> bool:
-        """Whether its trials took turns with those of others."""
+        """Whether its trials were interleaved with those of others."""
         return any(trial.arm for trial in self.measured)
 
     def side(self, slack: Slack = EXACT, *, later: bool = False) -> Side:
-        """Its throughput as one side of a pair: block by block, and slice by slice where it took turns, or by
-        the trimmed four fifths of its slices, as it always is among unlike programs."""
+        """Its throughput as one side of a pair: block by block, and slice by slice where it were interleaved,
+        or by the trimmed four fifths of its slices, as it always is among unlike programs."""
         later = later or self.unlike
         arms = {trial.block: trial.arm for trial in self.measured if trial.arm}
-        cycles = {block: arm.later_cycles if later else arm.cycles for block, arm in arms.items()}
+        rounds = {block: arm.later_rounds if later else arm.rounds for block, arm in arms.items()}
         return Side(
             self.throughput_by_block,
             slack,
-            cycles={} if self.case.search else cycles,
+            rounds={} if self.case.search else rounds,
             delays=self.delays,
             external=bool(arms) and all(arm.external for arm in arms.values()),
             trimmed=later,

@@ -19,7 +19,7 @@ from assay.model.plan import LoadPlan
 from assay.model.run import Judgement, Run
 from assay.model.trial import GeneratorSeen, HostSeen, Link
 from assay.verdict.claims import judge_claim
-from assay.verdict.effects import minimum_effect, withheld
+from assay.verdict.effects import invalid, minimum_effect
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Machine
 from assay.verdict.objective import objectives
@@ -108,7 +108,7 @@ def _ranking(
             place,
             throughput=capacities[place.case],
             reason=reason,
-            withheld=withheld(findings, place.case, "times"),
+            invalid=invalid(findings, place.case, "times"),
             known=None,
         )
         if place.case in searched
@@ -163,9 +163,9 @@ def find(run: RunSeen) -> tuple[Finding, ...]:
 
 
 def _between_builds(rule: Rule, finding: Finding, run: RunSeen) -> Finding:
-    """The finding, as it bears on the ratio of builds of one program that took turns: what set the pace in
-    place of the server added the same to each answer of both, which brings their ratio nearer to 1 and does
-    not turn it."""
+    """The finding, as it bears on the ratio of builds of one program that were interleaved: what set the pace
+    in place of the server added the same to each answer of both, which brings their ratio nearer to 1 and
+    does not turn it."""
     interleave = run.header.design.interleave
     if (
         interleave is None
@@ -180,7 +180,7 @@ def _between_builds(rule: Rule, finding: Finding, run: RunSeen) -> Finding:
 def _void(run: RunSeen, made: Mapping[str, Sequence[Finding]]) -> frozenset[str]:
     """The cases whose throughput is no result."""
     findings = [finding for each in made.values() for finding in each]
-    return frozenset(seen.case.id for seen in run.cases if withheld(findings, seen.case.id))
+    return frozenset(seen.case.id for seen in run.cases if invalid(findings, seen.case.id))
 
 
 def _apply(rule: Rule, run: RunSeen, settings: RunThresholds) -> Iterator[Finding]:

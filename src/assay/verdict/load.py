@@ -265,7 +265,7 @@ class Load:
     generators: tuple[GeneratorSeen, ...] = ()
     parts: tuple[Load, ...] = ()
     slices: int = 1
-    """In how many pieces it was offered: those of a load that took turns have edges of their own."""
+    """In how many pieces it was offered: those of a load that were interleaved have edges of their own."""
     edges_ns: int | None = None
     """What the edges of those pieces cut off of service times, less what was brought into them; None where
     nobody looked."""
@@ -274,9 +274,9 @@ class Load:
     washout_ns: int | None = None
     """The shortest washout between those pieces; None where it took no turns."""
     beside: tuple[float, ...] = ()
-    """For each window what the other servers of its block did in that cycle, as a share of their mean."""
+    """For each window what the other servers of its block did in that round, as a share of their mean."""
     resting_cores: float | None = 0.0
-    """How many cores those kept busy in its slices, though it was not their turn; None where nobody could
+    """How many cores those kept busy in its slices, though it was not their slice; None where nobody could
     look at all of them."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the

@@ -109,8 +109,8 @@ def sides(
 
 
 def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric) -> Between:
-    """Times have bounds of their own; what turns did to the two moves them as it does throughput. Start times
-    are measured apart from the load, and no bound of throughput says anything of memory."""
+    """Times have bounds of their own; what slices did to the two moves them as it does throughput. Start
+    times are measured apart from the load, and no bound of throughput says anything of memory."""
     sides: list[Side] = []
     limits: list[Limit] = []
     for seen in (a, b):
@@ -141,7 +141,7 @@ def _of_whole_slices(findings: Sequence[Finding], metric: Metric, a: str, b: str
 
 def against(findings: Sequence[Finding], case: str, other: str, *, calm: bool = False) -> Bounded:
     """What is left to know of the case where it is compared with another: what met both alike says nothing of
-    their ratio, or brings it nearer to 1. `calm`: that is of unpreempted cycles."""
+    their ratio, or brings it nearer to 1. `calm`: that is of unpreempted rounds."""
     met = {limit.code for limit in _squeezing(findings, case, other, of_either=calm)}
     met |= {finding.code for finding in findings if finding.on_comparison == "none"}
     return bounded(findings, case, but=met)
@@ -208,7 +208,7 @@ def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[
 def _squeezing(findings: Sequence[Finding], a: str, b: str, *, of_either: bool = False) -> tuple[Limit, ...]:
     """What met both cases alike and brings their figures nearer to each other, without turning them.
 
-    `of_either`: where other programs preempted cycles that the ratio leaves out, it is they that a rule finds
+    `of_either`: where other programs preempted rounds that the ratio leaves out, it is they that a rule finds
     a little more of in the one case or the other, and in the ratio they are not.
     """
     met = [

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.model.estimate import Compared, Estimate, Ranked
 from assay.model.finding import Finding
 from assay.stats import ranks, shown_faster, throughput
-from assay.verdict.effects import bounded, known, void_by, withheld, words_of
+from assay.verdict.effects import bounded, invalid, known, void_by, words_of
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
 from assay.verdict.words import counted, listed
@@ -79,7 +79,7 @@ class _Group:
             throughput=measured,
             relative_to_best=relative,
             reason="; ".join(part for part in (self._left_out.get(case, ""), _failures(seen)) if part),
-            withheld=withheld(self._findings, case),
+            invalid=invalid(self._findings, case),
             known=known(measured, bounded(self._findings, case)) if seen.closed else None,
         )
 
@@ -142,12 +142,12 @@ class _Group:
         rated = [
             seen
             for seen in self._group
-            if seen.candidate and seen.closed and seen.measured and not withheld(self._findings, seen.case.id)
+            if seen.candidate and seen.closed and seen.measured and not invalid(self._findings, seen.case.id)
         ]
         return max(rated, key=_rate, default=None)
 
     def _relative(self, seen: CaseSeen, best: CaseSeen | None) -> Estimate | None:
-        if best is None or withheld(self._findings, seen.case.id):
+        if best is None or invalid(self._findings, seen.case.id):
             return None
         if seen is best:
             return self._run.ratio(seen, best)

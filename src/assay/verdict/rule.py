@@ -69,7 +69,7 @@ class Effects:
 NONE = Effects()
 VOID = Effects("void", "void")
 TIMES_VOID = Effects(times="void")
-BETWEEN_BUILDS = Effects(comparison="at least", when="of both of two builds of one program that took turns")
+BETWEEN_BUILDS = Effects(comparison="at least", when="of both of two interleaved builds of one program")
 """What such a finding does beside its other effects: their answers cost the client the same."""
 
 
@@ -200,7 +200,7 @@ class RunRule(Rule):
     check: Callable[[RunSeen, Thresholds], Iterator[tuple[Subject, Hit]]]
 
 
-GRAVEST: Mapping[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
+GRAVEST: Mapping[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 """The severities, the graver the larger."""
 
 
@@ -227,7 +227,7 @@ def hit_in_search(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | N
     of_run = load.of_run
     if hit is None or of_run is None or not (of_run.missed or (of_run.of_a_search and rule.lengthens)):
         return hit
-    return replace(hit, severity="flagged", effects=NONE) if hit.severity == "withheld" else hit
+    return replace(hit, severity="warning", effects=NONE) if hit.severity == "error" else hit
 
 
 FULL = 0.97

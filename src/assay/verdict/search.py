@@ -137,10 +137,10 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
 
 
 def _not_the_server(load: Load) -> str:
-    """What else than the server made the times of a load so long that they are withheld; empty: nothing."""
+    """What else than the server made the times of a load so long that they are invalid; empty: nothing."""
     for rule in RULES.values():
         if isinstance(rule, LoadRule) and rule.lengthens:
             hit = hit_of(rule, load, rule.defaults)
-            if hit is not None and hit.severity == "withheld":
+            if hit is not None and hit.severity == "error":
                 return rule.title
     return ""

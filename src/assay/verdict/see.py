@@ -110,8 +110,8 @@ def _waiting(under_way: UnderWay) -> Waiting:
     return Waiting(recorded(under_way.ages), under_way.quiet_ns)
 
 
-def _waiting_in_turns(arm: Arm) -> Waiting:
-    """Of a load in turns its own time counts: that of its last slices in which nothing was answered."""
+def _waiting_in_slices(arm: Arm) -> Waiting:
+    """Of a load interleaved its own time counts: that of its last slices in which nothing was answered."""
     slices = [one for one in arm.slices if one.phase == "measured"]
     quiet = list(itertools.takewhile(lambda one: not one.completed, reversed(slices)))
     quiet_ns = sum(one.length_ns for one in quiet)
@@ -146,9 +146,9 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         contract=trial.contract,
         warm_up=trial.warm_up,
         generators=trial.generators,
-        slices=len(arm.cycles) if arm else 1,
+        slices=len(arm.rounds) if arm else 1,
         edges_ns=arm.edges_ns if arm else load.edges_ns,
-        waiting=_waiting_in_turns(arm) if arm else load.waiting,
+        waiting=_waiting_in_slices(arm) if arm else load.waiting,
         washout_ns=arm.washout_ns if arm else None,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
@@ -166,7 +166,7 @@ def _machine_of(trial: Trial, environment: Environment) -> Machine:
 
 
 def see_delays(trials: Sequence[Trial], environment: Environment) -> dict[int, dict[int, float]]:
-    """How much of a core the client lacked in each cycle of its arms, by block: of trials in which no server
+    """How much of a core the client lacked in each round of its arms, by block: of trials in which no server
     can have had a hand in that."""
     return {
         trial.block: trial.arm.delays

@@ -93,17 +93,17 @@ def see_rates(run: Run) -> RunSeen:
 
 
 def _beside(block: Block, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:
-    """By the number of each trial, for each of its cycles what the other servers did in it, each as a share
+    """By the number of each trial, for each of its rounds what the other servers did in it, each as a share
     of its own mean. A server's control does what it does, and tells nothing of the machine."""
     arms = {
-        trial.number: (kin.get(trial.case, trial.case), trial.arm.cycles)
+        trial.number: (kin.get(trial.case, trial.case), trial.arm.rounds)
         for trial in block.trials
         if trial.arm is not None and trial.measurement is not None
     }
     found: dict[int, tuple[float, ...]] = {}
     for number, (server, own) in arms.items():
         others = [
-            [rates[cycle] for cycle in own]
+            [rates[round_number] for round_number in own]
             for other, rates in arms.values()
             if own and other != server and own.keys() <= rates.keys()
         ]
@@ -118,7 +118,7 @@ def _resting(block: Block) -> dict[int, float | None]:
     which all of them could be looked at; None where there are none of these."""
     found: dict[int, float | None] = {}
     for place, trial in enumerate(block.trials):
-        own = [seen for seen in block.turns if seen.arm == place]
+        own = [seen for seen in block.server_slices if seen.arm == place]
         rested = [
             (one.length_ns, [used for arm, used in enumerate(one.cpu_ns) if arm != place]) for one in own
         ]
@@ -167,5 +167,5 @@ def next_ns(run: Run) -> int:
     for block in run.blocks:
         if block.block == last and block.pilot is not None:
             arms = sum(1 for trial in block.trials if trial.arm and trial.measurement)
-            spent_ns -= arms * block.pilot.cycles * (block.pilot.shorter_ns + block.pilot.longer_ns)
+            spent_ns -= arms * block.pilot.rounds * (block.pilot.shorter_ns + block.pilot.longer_ns)
     return spent_ns

@@ -72,8 +72,8 @@ class Injected:
     """A flaw, and how a run gets it.
 
     `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
-    manifests say, `routes` what the contract has beside hello. `interleaved` servers take turns of 100 ms.
-    `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs the study in a
+    manifests say, `routes` what the contract has beside hello. `interleaved` servers are interleaved of 100
+    ms. `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs the study in a
     process of its own. `after` is what becomes of the run and of its folder. `least` is the severity that
     must be found at least. A flaw with `unless` is one that a busy machine hides: with one of those findings
     nothing is proved. Where a rule has a second flaw `again` says what is other about it.
@@ -98,7 +98,7 @@ class Injected:
     split: Callable[[], CoreSplit] = split_cores
     seed: Callable[[ResolvedRun], bool] | None = None
     after: Callable[[Run, Path], Run] | None = None
-    least: Severity = "flagged"
+    least: Severity = "warning"
     unless: tuple[str, ...] = ()
 
     @property
@@ -127,12 +127,12 @@ def write(plant: Injected, folder: Path) -> None:
     (home / "contract.toml").write_text(CONTRACT + plant.routes)
     servers = "\n".join(f'[[servers]]\nserver = "injected/{name}"' for name in plant.servers)
     control = "" if plant.control else "control_blocks = 0"
-    turns = "slice_ms = 100" if plant.interleaved else "interleaved = false"
+    slices = "slice_ms = 100" if plant.interleaved else "interleaved = false"
     (folder / "studies").mkdir()
     (folder / "studies" / "injected.toml").write_text(
         f'format = 1\nname = "injected"\ntitle = "{plant.code}"\nquestion = "?"\n'
         f"{servers}\n{plant.workloads}\n"
-        f"[profiles.fair]\nblocks = {plant.blocks}\n{control}\n{turns}\n"
+        f"[profiles.fair]\nblocks = {plant.blocks}\n{control}\n{slices}\n"
         f"[[profiles.fair.loads]]\n{plant.load}\n{plant.more}\n"
     )
 
@@ -274,7 +274,7 @@ def first_before_again(study: ResolvedRun) -> bool:
     return own == ["injected/one", "injected/one+again"] * study.blocks
 
 
-RANK: dict[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
+RANK: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 
 def outcome(plant: Injected, judgement: Judgement) -> str:

@@ -2,7 +2,7 @@
 
 http2_server.py [CERTIFICATE KEY]    on PORT; DELAY_S before each answer, STREAMS at once on a connection
 
-`run` may give it one flaw: it "turns clients away", "ends connections after five" requests, "hangs" at one
+`run` may give it one flaw: it "slices clients away", "ends connections after five" requests, "hangs" at one
 request in ten, "says more" than hello, or "has small windows" for bodies.
 """
 
@@ -106,7 +106,7 @@ class Server:
             for accepted in itertools.count(1):
                 connection, _ = listener.accept()
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                if self.flaw == "turns clients away" and accepted > CLIENTS:
+                if self.flaw == "slices clients away" and accepted > CLIENTS:
                     connection.close()
                     continue
                 threading.Thread(target=self.serve, args=(connection,), daemon=True).start()

@@ -37,9 +37,9 @@ OF_STREAMS: tuple[Injected, ...] = (
         code="G8",
         again="over HTTP/2",
         flaw="a server that turns clients away, of four streams each",
-        servers={"one": "over HTTP/2: turns clients away"},
+        servers={"one": "over HTTP/2: slices clients away"},
         load='connections = 32\nhttp = "2"\nstreams = 4\nmeasure_s = 1.0',
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="M1",
@@ -47,7 +47,7 @@ OF_STREAMS: tuple[Injected, ...] = (
         flaw="one stream in ten hangs until its time-out",
         servers={"one": "over HTTP/2: hangs"},
         load='connections = 2\nhttp = "2"\nstreams = 4\nmeasure_s = 3.0\ntimeout_s = 0.4',
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="W3",
@@ -56,7 +56,7 @@ OF_STREAMS: tuple[Injected, ...] = (
         servers={"one": "over HTTP/2: right", "two": "over HTTP/2: says more"},
         workloads='[[workloads]]\nname = "w"\nroutes = ["other"]',
         load=STREAMS,
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="W5",
@@ -64,7 +64,7 @@ OF_STREAMS: tuple[Injected, ...] = (
         flaw="connections ended at their fifth request, with others under way",
         servers={"one": "over HTTP/2: ends connections after five"},
         load=STREAMS,
-        least="withheld",
+        least="error",
     ),
 )
 """Flaws of rules that look otherwise at streams than at connections: injected there once more."""

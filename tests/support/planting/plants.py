@@ -9,7 +9,7 @@ from assay.servers.cores import CoreSplit
 from planting import Injected, first_before_again, flipped, hog, relabelled, stopped
 from planting.far import AT_A_DISTANCE
 from planting.of_streams import OF_STREAMS
-from planting.shapes import IN_TURNS, SHORT, STREAMS, TWO
+from planting.shapes import INTERLEAVED, SHORT, STREAMS, TWO
 
 
 def _one_core() -> CoreSplit:
@@ -22,21 +22,21 @@ def _allow(code: str, name: str, value: float) -> str:
 
 
 ALL: tuple[Injected, ...] = (
-    Injected(code="G1", flaw="another program on the generator's core", disturb=hog, least="withheld"),
+    Injected(code="G1", flaw="another program on the generator's core", disturb=hog, least="error"),
     Injected(
         code="G2",
         flaw="the generator is stopped for 0.4 s",
         apart=True,
         disturb=functools.partial(stopped, stop_s=0.4, go_s=0.3),
         load="connections = 4\nmeasure_s = 3.0",
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="G3",
         flaw="2,000/s on two connections to a server that takes 20 ms",
         servers={"one": "waits"},
         load="connections = 2\nrate_per_s = 2000.0\nmeasure_s = 1.0",
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="G4",
@@ -50,7 +50,7 @@ ALL: tuple[Injected, ...] = (
         servers=TWO,
         roles={"two": "ceiling"},
         load="connections = 4\nmeasure_s = 2.0",
-        more=_allow("G5", "flagged", 0.3),
+        more=_allow("G5", "warning", 0.3),
     ),
     Injected(
         code="G6",
@@ -59,7 +59,7 @@ ALL: tuple[Injected, ...] = (
         workloads='[[workloads]]\nname = "w"\nroutes = ["other"]',
         load="connections = 1\nmeasure_s = 2.0",
         more=_allow("G6", "link", 0.05),
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="G7",
@@ -68,14 +68,14 @@ ALL: tuple[Injected, ...] = (
         disturb=hog,
         load="connections = 4\nmeasure_s = 1.5",
         more=_allow("G7", "within", 0.5),
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="G8",
         flaw="a server that turns clients away",
         servers={"one": "serves four clients"},
         load="connections = 32\nmeasure_s = 1.0",
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="G13",
@@ -88,7 +88,7 @@ ALL: tuple[Injected, ...] = (
         flaw="every tenth request hangs until its time-out",
         servers={"one": "some requests hang"},
         load="connections = 8\nmeasure_s = 3.0\ntimeout_s = 0.4",
-        least="withheld",
+        least="error",
     ),
     Injected(
         code="M2",
@@ -132,9 +132,9 @@ ALL: tuple[Injected, ...] = (
         code="W1",
         flaw="answers that claim success and are wrong",
         servers={"one": "lies under load"},
-        least="withheld",
+        least="error",
     ),  # fmt: skip
-    Injected(code="W2", flaw="one answer in 30 is 503", servers={"one": "one in 30 fails"}, least="withheld"),
+    Injected(code="W2", flaw="one answer in 30 is 503", servers={"one": "one in 30 fails"}, least="error"),
     Injected(
         code="W3",
         flaw="300 bytes of headers more",
@@ -156,7 +156,7 @@ ALL: tuple[Injected, ...] = (
         code="W5",
         flaw="connections closed after five answers",
         servers={"one": "closes after five"},
-        least="withheld",
+        least="error",
     ),  # fmt: skip
     Injected(
         code="W6",
@@ -169,7 +169,7 @@ ALL: tuple[Injected, ...] = (
     Injected(
         code="W8",
         flaw="a server that stops answering in the middle of a load",
-        least="withheld",
+        least="error",
         servers={"one": "stops answering in mid-load"},
         load="connections = 4\nmeasure_s = 2.5\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
     ),  # fmt: skip
@@ -252,26 +252,26 @@ ALL: tuple[Injected, ...] = (
         code="T1",
         flaw="a server that computes while it rests",
         servers={"one": "works", "two": "computes while it rests"},
-        **IN_TURNS,
+        **INTERLEAVED,
     ),
     Injected(
         code="T2",
         flaw="a server that is slow for 30 ms after a pause",
         servers={"one": "works", "two": "slow after a pause"},
-        **IN_TURNS,
+        **INTERLEAVED,
     ),
     Injected(
         code="T3",
         flaw="a server that closes connections which rest",
         servers={"one": "works", "two": "closes resting connections"},
-        **IN_TURNS,
+        **INTERLEAVED,
     ),
     Injected(
         code="T4",
         flaw="a server that dies in its second block",
         servers={"one": "works", "two": "dies in its second block"},
         blocks=2,
-        **IN_TURNS,
+        **INTERLEAVED,
     ),
     Injected(
         code="T5",
@@ -283,10 +283,11 @@ ALL: tuple[Injected, ...] = (
     ),
     Injected(
         code="T6",
-        flaw="a server that works on for 90 ms after its turn",
-        servers={"one": "works", "two": "works on after its turn"},
+        flaw="a server that works on for 90 ms after its slice",
+        servers={"one": "works", "two": "works on after its slice"},
         blocks=5,
-        **IN_TURNS | {"load": "connections = 4\nmeasure_s = 1.6\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3"},
+        **INTERLEAVED
+        | {"load": "connections = 4\nmeasure_s = 1.6\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3"},
         unless=("G1", "H2"),
     ),
     Injected(code="H1", flaw="client and server on one core", split=_one_core),
@@ -311,7 +312,7 @@ ON_A_CLUSTER = {
 }
 """Flaws of several machines: tests/e2e/test_cluster*.py plant them."""
 
-CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G12": "refused"}
+CAUGHT_ON_A_CLUSTER = {"G9": "warning", "G10": "warning", "G11": "error", "G12": "refused"}
 
 IMPOSSIBLE = {
     "M3": "our own engine counts each request once; other tools' reports contradict themselves",
@@ -335,5 +336,5 @@ CLEAN = Injected(
 )
 """Two equal servers, at a load that each of them saturates a core with. Only its shortness is forgiven."""
 
-CLEAN_IN_TURNS = replace(CLEAN, interleaved=True)
-"""The same two, in turns."""
+CLEAN_INTERLEAVED = replace(CLEAN, interleaved=True)
+"""The same two, interleaved."""

@@ -21,9 +21,9 @@ PAUSE_S = 0.03
 """Longer than any gap between the answers of one slice."""
 SILENT_S = (1.5, 5.0)
 """From when after the first request to when: it ends behind the load, where its answers are checked."""
-FRESH_TURNS = 3
+FRESH_SLICES = 3
 TIRES_BY_S = 0.0005
-"""What each turn after those adds to an answer: as steep however many turns the warm-up took."""
+"""What each slice after those adds to an answer: as steep however many slices the warm-up took."""
 
 
 def count_starts(state: Path) -> int:
@@ -49,8 +49,8 @@ class Server:
         self.began_s: float | None = None
         self.answered_s = 0.0
         self.cold_until_s = 0.0
-        self.turns = 0
-        self.turn_began_s = 0.0
+        self.server_slices = 0
+        self.slice_began_s = 0.0
         self.counting = threading.Lock()
         self.last_target = b""
         self.lock = threading.Lock()
@@ -74,20 +74,20 @@ class Server:
             self.tire(now)
         if FLAW == "remembers its last answer" and target != self.last_target:
             time.sleep(0.005)
-        self.take_turns(now, now - self.began_s)
+        self.take_slices(now, now - self.began_s)
         self.last_target, self.answered_s = target, time.monotonic()
 
     def tire(self, now: float) -> None:
         """Be slower from turn to turn, however long the pauses between them are."""
         sum(range(4000))
         with self.counting:
-            if min(now - self.answered_s, now - self.turn_began_s) > PAUSE_S:
-                self.turns, self.turn_began_s = self.turns + 1, now
-        if self.turns > FRESH_TURNS:
-            time.sleep(TIRES_BY_S * (self.turns - FRESH_TURNS))
+            if min(now - self.answered_s, now - self.slice_began_s) > PAUSE_S:
+                self.server_slices, self.slice_began_s = self.server_slices + 1, now
+        if self.server_slices > FRESH_SLICES:
+            time.sleep(TIRES_BY_S * (self.server_slices - FRESH_SLICES))
 
-    def take_turns(self, now: float, age_s: float) -> None:
-        """Do what only shows where servers take turns."""
+    def take_slices(self, now: float, age_s: float) -> None:
+        """Do what only shows where servers are interleaved."""
         if FLAW == "slow after a pause":
             if now - self.answered_s > PAUSE_S:
                 self.cold_until_s = now + 0.03
@@ -163,7 +163,10 @@ class Server:
 
     def run(self) -> None:
         """Accept for ever."""
-        beside = {"computes while it rests": self.compute_while_idle, "works on after its turn": self.work_on}
+        beside = {
+            "computes while it rests": self.compute_while_idle,
+            "works on after its slice": self.work_on,
+        }
         if FLAW in beside:
             threading.Thread(target=beside[FLAW], daemon=True).start()
         with socket.create_server((os.environ["HOST"], int(os.environ["PORT"])), backlog=512) as listener:

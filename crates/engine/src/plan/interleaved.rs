@@ -1,4 +1,4 @@
-//! [`InterleavedPlan`]: several plans in one run, whose arms take turns.
+//! [`InterleavedPlan`]: several plans in one run, whose arms are interleaved.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const MOST_ARMS: usize = 64;
 const SHORTEST_SLICE_NS: u64 = 1_000_000;
 const LONGEST_SLICE_NS: u64 = 3_600 * 1_000_000_000;
 
-/// Several plans in one run, an arm each. The arms take turns on the same worker threads: while one
+/// Several plans in one run, an arm each. The arms are interleaved on the same worker threads: while one
 /// has its slice the others rest, with their connections open.
 ///
 /// The Rust twin of `InterleavedPlan` in `src/assay/model/interleaving.py`.
@@ -29,7 +29,7 @@ pub struct InterleavedPlan {
     /// Seed of the order.
     #[serde(default)]
     pub seed: u64,
-    /// What of all arms is offered from here, where others offer the rest. The turns are those of the
+    /// What of all arms is offered from here, where others offer the rest. The slices are those of the
     /// whole: they count from the instant at which the part starts, by the calendar, however late it is met.
     #[serde(default)]
     pub part: Option<Part>,
@@ -60,7 +60,7 @@ impl InterleavedPlan {
                 PlanError::new(format!("arms[{number}].{}", error.field), error.problem)
             };
             arm.validate().map_err(named)?;
-            takes_turns(arm).map_err(named)?;
+            is_interleavable(arm).map_err(named)?;
             self.shares(arm).map_err(named)?;
         }
         if self.part.is_some() {
@@ -117,30 +117,30 @@ pub(crate) fn check_lengths(slice_ns: u64, washout_ns: u64) -> Result<(), PlanEr
     Ok(())
 }
 
-/// What of a plan an arm that takes turns cannot do.
-fn takes_turns(arm: &LoadPlan) -> Result<(), PlanError> {
+/// What of a plan an arm that is interleaved cannot do.
+fn is_interleavable(arm: &LoadPlan) -> Result<(), PlanError> {
     if let Load::Open { .. } = arm.load {
         return Err(PlanError::new(
             "load",
-            "must be a closed loop: arrivals that do not wait cannot take turns",
+            "must be a closed loop: arrivals that do not wait cannot be interleaved",
         ));
     }
     if let Stop::AtCount { .. } = arm.stop {
         return Err(PlanError::new(
             "stop",
-            "must be a duration: arms that take turns end together",
+            "must be a duration: arms that are interleaved end together",
         ));
     }
     if arm.part.is_some() {
         return Err(PlanError::new(
             "part",
-            "must be none: arms that take turns have one part, that of the interleaved plan",
+            "must be none: arms that are interleaved have one part, that of the interleaved plan",
         ));
     }
     if arm.request_log != RequestLog::Off {
         return Err(PlanError::new(
             "request_log",
-            "must be off: an arm that takes turns writes down no single requests",
+            "must be off: an arm that is interleaved writes down no single requests",
         ));
     }
     Ok(())

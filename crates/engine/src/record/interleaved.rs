@@ -1,4 +1,4 @@
-//! What a run of arms that take turns hands out: a measurement an arm, and its slices.
+//! What a run of arms that are interleaved hands out: a measurement an arm, and its slices.
 //!
 //! The Rust twin of `src/assay/model/interleaving.py`.
 
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use super::measurement::{Measurement, Phase, Snapshot, Window};
 use super::recorder::{Part, Recorder};
 use crate::change::Ended;
-use crate::course::Turn;
+use crate::course::SliceTimes;
 
 /// One slice of an arm, summed over the workers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
-    /// The number of its turn within the run.
-    pub turn: u64,
-    /// The cycle it lies in.
-    pub cycle: u64,
-    /// Its place within the cycle.
+    /// The number of its slice within the run.
+    pub number: u64,
+    /// The round it lies in.
+    pub round: u64,
+    /// Its place within the round.
     pub place: u32,
     /// The phase of the arm it lies in.
     pub phase: Phase,
@@ -27,7 +27,7 @@ pub struct Slice {
     pub washout_ns: u64,
     /// Its start, from the start of the run.
     pub start_ns: u64,
-    /// Its length; only where the run was stopped in the midst of it, it is shorter than its turn.
+    /// Its length; only where the run was stopped in the midst of it, it is shorter than planned.
     pub length_ns: u64,
     /// Requests started in it.
     pub started: u64,
@@ -69,7 +69,7 @@ pub struct ArmMeasurement {
     pub measurement: Measurement,
     /// Answers outside its slices in the measured phase: in the accounting, and in no figure.
     pub late: u64,
-    /// Why it had no more turns before the end of the run.
+    /// Why it had no more slices before the end of the run.
     pub ended: Option<Ended>,
     /// Its slices, those of the warm-up first.
     pub slices: Vec<Slice>,
@@ -88,7 +88,7 @@ pub struct InterleavedMeasurement {
     pub started_late_ns: u64,
     /// Length of the run.
     pub length_ns: u64,
-    /// Whether it was stopped in the midst of a cycle.
+    /// Whether it was stopped in the midst of a round.
     pub interrupted: bool,
     /// The arms, in the order of the plan.
     pub arms: Vec<ArmMeasurement>,
@@ -100,7 +100,7 @@ pub struct InterleavedMeasurement {
 pub struct ArmSnapshot {
     /// As of a run of its own.
     pub snapshot: Snapshot,
-    /// Why it has no more turns.
+    /// Why it has no more slices.
     pub ended: Option<Ended>,
     /// Of a part, why it should have no more, as seen from here alone: that is for all parts to agree on.
     #[serde(default)]
@@ -115,14 +115,18 @@ pub struct ArmSnapshot {
 pub struct InterleavedSnapshot {
     /// Time since the start of the run.
     pub elapsed_ns: u64,
-    /// Whose turn it is; none once the run has ended.
-    pub turn: Option<Turn>,
+    /// Whose slice it is; none once the run has ended.
+    pub slice: Option<SliceTimes>,
     /// The arms, in the order of the plan.
     pub arms: Vec<ArmSnapshot>,
 }
 
-/// The slices of an arm that all its workers have ended, in the order of its turns.
-pub(crate) fn slices(recorders: &[Arc<Recorder>], turns: &[Turn], end_ns: u64) -> Vec<Slice> {
+/// The slices of an arm that all its workers have ended, in order.
+pub(crate) fn slices(
+    recorders: &[Arc<Recorder>],
+    slices: &[SliceTimes],
+    end_ns: u64,
+) -> Vec<Slice> {
     let parts: Vec<Vec<Part>> = recorders
         .iter()
         .map(|recorder| recorder.notes().parts.clone())
@@ -131,13 +135,13 @@ pub(crate) fn slices(recorders: &[Arc<Recorder>], turns: &[Turn], end_ns: u64) -
     (0..ended_by_all)
         .filter_map(|index| {
             let of_all: Vec<&Part> = parts.iter().map(|worker| &worker[index]).collect();
-            let turn = turns.get(of_all[0].turn as usize)?;
-            Some(slice(turn, &of_all, end_ns))
+            let times = slices.get(of_all[0].number as usize)?;
+            Some(slice(times, &of_all, end_ns))
         })
         .collect()
 }
 
-pub(super) fn slice(turn: &Turn, parts: &[&Part], end_ns: u64) -> Slice {
+pub(super) fn slice(times: &SliceTimes, parts: &[&Part], end_ns: u64) -> Slice {
     let sum = |figure: fn(&Part) -> u64| parts.iter().map(|part| figure(part)).sum::<u64>();
     let completed = sum(|part| part.completed);
     let medians = parts
@@ -145,13 +149,13 @@ pub(super) fn slice(turn: &Turn, parts: &[&Part], end_ns: u64) -> Slice {
         .map(|part| u128::from(part.service_time_p50_ns) * u128::from(part.completed))
         .sum::<u128>();
     Slice {
-        turn: turn.number,
-        cycle: turn.cycle,
-        place: turn.place,
-        phase: turn.phase,
-        washout_ns: turn.start_ns - turn.begin_ns,
-        start_ns: turn.start_ns,
-        length_ns: turn.end_ns.min(end_ns).saturating_sub(turn.start_ns),
+        number: times.number,
+        round: times.round,
+        place: times.place,
+        phase: times.phase,
+        washout_ns: times.start_ns - times.begin_ns,
+        start_ns: times.start_ns,
+        length_ns: times.end_ns.min(end_ns).saturating_sub(times.start_ns),
         started: sum(|part| part.started),
         completed,
         failed: sum(|part| part.failed),

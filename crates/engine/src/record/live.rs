@@ -11,7 +11,7 @@ use super::measurement::Phase;
 use super::recorder::{Part, Recorder};
 use super::summary::SNAPSHOT_WINDOWS;
 use crate::control::NEVER;
-use crate::course::Turn;
+use crate::course::SliceTimes;
 
 /// A worker's lock is held for as long as it takes to copy so many parts.
 const PARTS_AT_ONCE: usize = 1_024;
@@ -21,7 +21,7 @@ const PARTS_AT_ONCE: usize = 1_024;
 pub(crate) struct LiveSlices {
     /// Of each worker, how many parts were taken, and those of slices that others have not ended.
     workers: Vec<(usize, VecDeque<Part>)>,
-    /// The latest slices of the phase, each as long as its turn.
+    /// The latest slices of the phase, each as long as planned.
     latest: VecDeque<Slice>,
     phase: Phase,
     /// The length of all slices of the phase.
@@ -40,11 +40,11 @@ impl LiveSlices {
         }
     }
 
-    /// Takes what the workers have put down since the last time. `turn` knows the turns by their numbers.
+    /// Takes what the workers have put down since the last time. `times` knows the slices by their numbers.
     pub(crate) fn take_new(
         &mut self,
         recorders: &[Arc<Recorder>],
-        turn: impl Fn(u64) -> Option<Turn>,
+        times: impl Fn(u64) -> Option<SliceTimes>,
     ) {
         for ((taken, waiting), recorder) in self.workers.iter_mut().zip(recorders) {
             let mut are_left = true;
@@ -62,9 +62,9 @@ impl LiveSlices {
         for _ in 0..self.workers.iter().map(ended).min().unwrap_or(0) {
             let of_all = self.workers.iter_mut();
             let parts: Vec<Part> = of_all.filter_map(|(_, all)| all.pop_front()).collect();
-            if let Some(turn) = turn(parts[0].turn) {
+            if let Some(times) = times(parts[0].number) {
                 let parts: Vec<&Part> = parts.iter().collect();
-                self.add(slice(&turn, &parts, NEVER));
+                self.add(slice(&times, &parts, NEVER));
             }
         }
     }
@@ -114,11 +114,11 @@ mod tests {
     const WORKERS: usize = 3;
     const SLICE_NS: u64 = 100;
 
-    /// Turns of one arm, of which those from `measured` on are measured.
-    fn turns(count: u64, measured: u64) -> Vec<Turn> {
-        let turn = |number| Turn {
+    /// Slices of one arm, of which those from `measured` on are measured.
+    fn planned(count: u64, measured: u64) -> Vec<SliceTimes> {
+        let times = |number| SliceTimes {
             number,
-            cycle: number,
+            round: number,
             place: 0,
             arm: 0,
             phase: match number < measured {
@@ -129,27 +129,27 @@ mod tests {
             start_ns: number * SLICE_NS + 10,
             end_ns: (number + 1) * SLICE_NS,
         };
-        (0..count).map(turn).collect()
+        (0..count).map(times).collect()
     }
 
     /// Views that are taken while the workers go on, one by more than another, show at each time what reading
     /// everything again would.
     #[test]
     fn views_that_take_what_is_new_show_what_is_there() {
-        const TURNS: u64 = 2 * SNAPSHOT_WINDOWS as u64;
-        const MEASURED: u64 = TURNS / 3;
-        let turns = turns(TURNS, MEASURED);
+        const SLICES: u64 = 2 * SNAPSHOT_WINDOWS as u64;
+        const MEASURED: u64 = SLICES / 3;
+        let times = planned(SLICES, MEASURED);
         let mut random = fastrand::Rng::with_seed(7);
-        for most in [200, 900, PARTS_AT_ONCE as u64 * 2, TURNS] {
+        for most in [200, 900, PARTS_AT_ONCE as u64 * 2, SLICES] {
             let recorders = [(); WORKERS].map(|()| Arc::new(Recorder::new(false, false)));
             let mut live = LiveSlices::new(WORKERS);
             let mut ended = [0; WORKERS];
-            while ended.iter().min() < Some(&TURNS) {
+            while ended.iter().min() < Some(&SLICES) {
                 for (recorder, ended) in recorders.iter().zip(&mut ended) {
-                    for _ in 0..random.u64(0..=most).min(TURNS - *ended) {
+                    for _ in 0..random.u64(0..=most).min(SLICES - *ended) {
                         let completed = random.u64(0..9);
                         recorder.notes().parts.push(Part {
-                            turn: *ended,
+                            number: *ended,
                             completed,
                             ..Part::default()
                         });
@@ -159,8 +159,8 @@ mod tests {
                 // Where the last of them is cut short, too.
                 let all_ended = *ended.iter().min().unwrap();
                 let end_ns = (all_ended * SLICE_NS).saturating_sub(random.u64(0..50));
-                live.take_new(&recorders, |number| turns.get(number as usize).copied());
-                let all = slices(&recorders, &turns, end_ns);
+                live.take_new(&recorders, |number| times.get(number as usize).copied());
+                let all = slices(&recorders, &times, end_ns);
                 let phase = all.last().map_or(Phase::Warmup, |slice| slice.phase);
                 let of_phase: Vec<&Slice> = all.iter().filter(|s| s.phase == phase).collect();
                 let latest = of_phase.len().saturating_sub(SNAPSHOT_WINDOWS);
@@ -180,7 +180,7 @@ mod tests {
         let recorder = Arc::new(Recorder::new(false, false));
         recorder.notes().parts.push(Part::default());
         let mut live = LiveSlices::new(1);
-        live.take_new(&[recorder], |number| Some(turns(1, 1)[number as usize]));
+        live.take_new(&[recorder], |number| Some(planned(1, 1)[number as usize]));
         assert_eq!(live.of_phase(Phase::Warmup, NEVER).0.len(), 1);
         assert_eq!(live.of_phase(Phase::Measured, NEVER), (Vec::new(), 0));
     }
@@ -189,21 +189,21 @@ mod tests {
     #[test]
     fn a_view_keeps_and_takes_a_bounded_number() {
         const MANY: u64 = 20 * PARTS_AT_ONCE as u64;
-        let turns = turns(MANY, 0);
+        let times = planned(MANY, 0);
         let recorder = Arc::new(Recorder::new(false, false));
         let mut live = LiveSlices::new(1);
         let asked = std::cell::Cell::new(0);
         let mut view = || {
             live.take_new(&[Arc::clone(&recorder)], |number| {
                 asked.set(asked.get() + 1);
-                turns.get(number as usize).copied()
+                times.get(number as usize).copied()
             });
             assert!(live.latest.len() <= SNAPSHOT_WINDOWS);
             assert!(live.workers[0].1.is_empty());
         };
         for number in 0..MANY {
             let part = Part {
-                turn: number,
+                number,
                 ..Part::default()
             };
             recorder.notes().parts.push(part);

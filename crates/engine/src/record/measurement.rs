@@ -233,7 +233,7 @@ pub struct Measurement {
     pub windows: Vec<Window>,
     /// The engine's own threads.
     pub workers: Vec<Worker>,
-    /// What was under way at its end; not known of arms that took turns, and where a script gave up.
+    /// What was under way at its end; not known of arms that were interleaved, and where a script gave up.
     #[serde(default)]
     pub under_way: Option<UnderWay>,
     /// The engine's version.

@@ -56,7 +56,7 @@ pub(crate) struct OpenTimes {
 /// One worker's part of a slice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Part {
-    pub(crate) turn: u64,
+    pub(crate) number: u64,
     pub(crate) started: u64,
     pub(crate) completed: u64,
     pub(crate) failed: u64,
@@ -90,13 +90,13 @@ pub(crate) struct Notes {
     pub(crate) tls_bytes: Option<(u64, u64)>,
     /// The worker's log of requests, once it has ended.
     pub(crate) log: Option<Box<Log>>,
-    /// The worker's parts of the slices, where its arms take turns.
+    /// The worker's parts of the slices, where its arms are interleaved.
     pub(crate) parts: Vec<Part>,
     pub(crate) streams: StreamNotes,
     /// How long the requests that the measured phase began with had been under way, together.
     pub(crate) brought_ns: u64,
     /// How long each request that no answer has ended has been under way, once the worker has ended; none where its
-    /// arm took turns or was given up before.
+    /// arm were interleaved or was given up before.
     pub(crate) left_ages_ns: Option<Vec<u64>>,
     closed: Counts,
 }

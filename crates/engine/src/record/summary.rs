@@ -87,7 +87,7 @@ pub(crate) struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Those of a run whose turn never ends.
+    /// Those of a run whose slice never ends.
     pub(crate) fn alone(recorders: &'a Recorders) -> Self {
         let whole = recorders;
         Self { recorders, whole }

@@ -4,12 +4,12 @@
 //! at that time on whatever connection it has. Nothing here reads a clock.
 
 mod arrivals;
+mod order;
 mod profile;
-mod turns;
 
 pub use arrivals::{Share, Starts};
+pub use order::SliceOrder;
 pub use profile::Profile;
-pub use turns::Turns;
 
 use crate::plan::Load;
 

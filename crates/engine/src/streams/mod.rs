@@ -92,10 +92,10 @@ impl<T: Transport> Wires<T> {
         !self.unstamped.is_empty()
     }
 
-    /// What was put into a connection's buffer is written now: the moment its service time begins. `turn_began_ns`: what
-    /// was begun in this turn has waited for nobody but us.
+    /// What was put into a connection's buffer is written now: the moment its service time begins. `loop_began_ns`: what
+    /// was begun in this iteration has waited for nobody but us.
     #[inline]
-    pub(crate) fn stamp(&mut self, now_ns: u64, turn_began_ns: u64, desk: &Desk) {
+    pub(crate) fn stamp(&mut self, now_ns: u64, loop_began_ns: u64, desk: &Desk) {
         for seat in self.unstamped.drain(..) {
             let exchange = &mut self.seats[seat as usize].exchange;
             exchange.since_ns = now_ns;
@@ -103,7 +103,7 @@ impl<T: Transport> Wires<T> {
                 continue;
             }
             let stamps = &mut exchange.stamps;
-            match stamps.begun_ns >= turn_began_ns {
+            match stamps.begun_ns >= loop_began_ns {
                 true => stamps.begun_ns = now_ns,
                 false => stamps.connect_ns = now_ns.saturating_sub(stamps.begun_ns),
             }

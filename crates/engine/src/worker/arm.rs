@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::clients::Clients;
-use super::turnbook::Turnbook;
+use super::slice_recorder::SliceRecorder;
 use crate::connection::{Connection, Stage};
 use crate::control::Control;
 use crate::desk::Desk;
@@ -21,7 +21,7 @@ use crate::transport::Transport;
 
 /// What an arm is, before it runs.
 pub(crate) struct Assignment {
-    /// Its number among those that take turns.
+    /// Its number among those that are interleaved.
     pub(crate) arm: u32,
     /// The worker's number.
     pub(crate) number: u32,
@@ -63,21 +63,21 @@ pub(crate) struct Arm<T: Transport> {
     pub(super) vacant: Vec<u32>,
     /// Connections that think and places that back off, by the time they wake.
     pub(super) sleepers: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Connections that had more to read than a turn allows.
+    /// Connections that had more to read than one iteration of the loop allows.
     pub(super) unread: Vec<u32>,
     /// Attempts to connect that failed while none had succeeded.
     pub(super) unreached: usize,
     /// Requests that may start without asking.
     pub(super) quota: u64,
-    /// Whether the last turn found no place for another request, and until when there was none for certain.
+    /// Whether the last iteration found no place for another request, and until when there was none for certain.
     pub(super) is_full: bool,
     pub(super) full_until_ns: u64,
     /// Nothing that was begun is overdue before.
     pub(super) overdue_from_ns: u64,
     /// Whether it does nothing more.
     pub(super) is_retired: bool,
-    /// What it keeps where it takes turns with others.
-    pub(super) turnbook: Option<Box<Turnbook>>,
+    /// What it keeps where it is interleaved with others.
+    pub(super) slice_recorder: Option<Box<SliceRecorder>>,
 }
 
 impl<T: Transport> Arm<T> {
@@ -134,7 +134,7 @@ impl<T: Transport> Arm<T> {
             full_until_ns: 0,
             overdue_from_ns: 0,
             is_retired: false,
-            turnbook: None,
+            slice_recorder: None,
             assignment,
             program,
             connector,
@@ -348,7 +348,7 @@ impl<T: Transport> Arm<T> {
         let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());
         let left: u64 = left.sum();
         self.desk.recorder.left_in_flight.set(left + on_streams);
-        if self.turnbook.is_none() && !self.is_retired {
+        if self.slice_recorder.is_none() && !self.is_retired {
             self.desk.recorder.notes().left_ages_ns = Some(self.ages_ns(end_ns).collect());
         }
         for recorder in self.recorders() {

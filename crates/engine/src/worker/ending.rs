@@ -4,7 +4,7 @@ use std::io;
 
 use mio::Events;
 
-use super::{Place, READS_IN_A_TURN, Worker};
+use super::{Place, READS_AT_ONCE, Worker};
 use crate::connection::Stage;
 use crate::control::TICK_NS;
 use crate::plan::Stop;
@@ -50,7 +50,7 @@ impl<T: Transport> Worker<T> {
             return;
         }
         let connection = &mut self.arm.connections[slot as usize];
-        for _ in 0..READS_IN_A_TURN {
+        for _ in 0..READS_AT_ONCE {
             if !matches!(connection.stage, Stage::Busy | Stage::Idle) {
                 return;
             }

@@ -1,23 +1,23 @@
 //! The loop. There is one, for every load shape and every transport.
 //!
 //! ```text
-//!   turn:  wait ─▶ keep time ─▶ read all that is ready ─▶ wake sleepers ─▶ start what is due
+//!   iteration:  wait ─▶ keep time ─▶ read all that is ready ─▶ wake sleepers ─▶ start what is due
 //! ```
 //!
 //! The worker has the clock, the waiting, the buffer and the control; what is sent, on which
-//! connections and into which accounting is its [`Arm`]'s. Mostly there is one arm, whose turn never ends.
-//! Where there are several, they take turns (`switching.rs`): what is due is started for the arm on turn
+//! connections and into which accounting is its [`Arm`]'s. Mostly there is one arm, whose slice never ends.
+//! Where there are several, they are interleaved (`switching.rs`): what is due is started for the arm in its slice
 //! only, what is ready is read of all.
 //!
 //! All ready answers are read before the next requests are written. On a shared core the
 //! requests then reach the server in batches and the scheduler switches less often; on cores of
-//! their own it costs nothing. A turn makes one system call to wait, one to read and one to
+//! their own it costs nothing. A iteration makes one system call to wait, one to read and one to
 //! write per request, and none else.
 //!
 //! Time: the clock is read once per ready connection, just before its `recv`, again for each further
-//! `recv` of the same turn that brings something, and once per request, just before its `send`. A
+//! `recv` of the same iteration that brings something, and once per request, just before its `send`. A
 //! completion's stamp is therefore early by at most the duration of that `recv`, and late by at most
-//! what the loop spent on the connections before it in the same turn, which is honest: so much later
+//! what the loop spent on the connections before it in the same iteration, which is honest: so much later
 //! did this client see the answer.
 
 mod arm;
@@ -26,12 +26,12 @@ mod ending;
 mod failing;
 mod quic;
 mod reading;
+mod slice_recorder;
 mod starting;
 mod stream_failing;
 mod streams;
 mod switching;
 mod timekeeping;
-mod turnbook;
 mod under_way;
 
 use std::io;
@@ -51,11 +51,11 @@ use timekeeping::sweep_interval_ns;
 
 const EVENTS: usize = 1_024;
 const READ_BYTES: usize = 64 * 1024;
-/// A connection that always has more to read lets the others have a turn after so many reads.
-const READS_IN_A_TURN: usize = 64;
+/// A connection that always has more to read lets the others have a iteration after so many reads.
+const READS_AT_ONCE: usize = 64;
 /// Of many starts that are due at once so many are made before answers are read again: to open ten thousand
 /// connections takes longer than an answer may lie unread.
-const STARTS_IN_A_TURN: u32 = 1_024;
+const STARTS_AT_ONCE: u32 = 1_024;
 
 /// One thread's event loop: the clock, the waiting and the reading, for an arm.
 pub(crate) struct Worker<T: Transport> {
@@ -67,12 +67,12 @@ pub(crate) struct Worker<T: Transport> {
     sweep_interval_ns: u64,
     next_sweep_ns: u64,
     now_ns: u64,
-    /// When the turn of the loop began that is under way.
-    turn_began_ns: u64,
-    /// Whether more may be due than a turn starts.
+    /// When the iteration of the loop began that is under way.
+    loop_began_ns: u64,
+    /// Whether more may be due than a iteration starts.
     has_more_due: bool,
     wake_ns: u64,
-    /// The arm on turn.
+    /// The arm in its slice.
     arm: Arm<T>,
     /// The other arms, where there are any.
     interleave: Option<Box<Interleaving<T>>>,
@@ -121,7 +121,7 @@ impl<T: Transport> Worker<T> {
         Self::waiting(waiting, arm, control)
     }
 
-    /// A worker whose arms take turns.
+    /// A worker whose arms are interleaved.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -161,7 +161,7 @@ impl<T: Transport> Worker<T> {
             sweep_interval_ns,
             next_sweep_ns: sweep_interval_ns,
             now_ns: 0,
-            turn_began_ns: 0,
+            loop_began_ns: 0,
             has_more_due: false,
             wake_ns: NEVER,
             clock: Clock::start(),
@@ -182,7 +182,7 @@ impl<T: Transport> Worker<T> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
             self.now_ns = self.clock.now_ns();
-            self.turn_began_ns = self.now_ns;
+            self.loop_began_ns = self.now_ns;
             if self.keep_time() {
                 return self.look_over(&mut events);
             }
@@ -199,8 +199,8 @@ impl<T: Transport> Worker<T> {
     /// Waits for answers, at most until something else is due.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
         self.now_ns = self.clock.now_ns();
-        // Not since the last reading of the clock: a turn reads it once for each request and each event.
-        self.note_stall(self.now_ns.saturating_sub(self.turn_began_ns));
+        // Not since the last reading of the clock: a iteration reads it once for each request and each event.
+        self.note_stall(self.now_ns.saturating_sub(self.loop_began_ns));
         let wake_ns = match std::mem::take(&mut self.has_more_due) {
             true => self.now_ns,
             false => self.next_wake_ns(),

@@ -10,7 +10,7 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use std::os::fd::AsRawFd;
 
-use super::{Place, READS_IN_A_TURN, Worker};
+use super::{Place, READS_AT_ONCE, Worker};
 use crate::desk::Broken;
 use crate::streams::{Carrier, Wires};
 use crate::transport::Transport;
@@ -74,8 +74,8 @@ impl<T: Transport> Worker<T> {
 
     /// Reads a connection's datagrams until there are none, and does what each batch asks for.
     pub(super) fn read_quic(&mut self, number: u32) {
-        for turn in 0..READS_IN_A_TURN {
-            self.stamp_again(turn);
+        for times in 0..READS_AT_ONCE {
+            self.stamp_again(times);
             let (arm, now_ns) = (&mut self.arm, self.now_ns);
             let Some(wires) = &mut arm.streams else {
                 return;
@@ -157,7 +157,7 @@ impl<T: Transport> Worker<T> {
     #[cold]
     fn unreached(&mut self, number: u32, error: &io::Error) {
         let stage = self.wire_stage(number);
-        for _ in 0..READS_IN_A_TURN {
+        for _ in 0..READS_AT_ONCE {
             let (arm, now_ns) = (&mut self.arm, self.now_ns);
             let wires = arm.streams.as_mut();
             let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {

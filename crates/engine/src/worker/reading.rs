@@ -5,8 +5,8 @@ use std::io;
 use mio::Events;
 use mio::event::Event;
 
-use super::{READS_IN_A_TURN, Worker};
-use crate::connection::{Stage, Turn};
+use super::{READS_AT_ONCE, Worker};
+use crate::connection::{Heard, Stage};
 use crate::desk::Broken;
 use crate::transport::Transport;
 
@@ -73,7 +73,7 @@ impl<T: Transport> Worker<T> {
     /// buffer has drained the socket, unless the peer has ended its side.
     #[inline]
     pub(super) fn read(&mut self, slot: u32, ends: bool) {
-        for turn in 0..READS_IN_A_TURN {
+        for times in 0..READS_AT_ONCE {
             let connection = &mut self.arm.connections[slot as usize];
             let Some(transport) = &mut connection.transport else {
                 return;
@@ -81,7 +81,7 @@ impl<T: Transport> Worker<T> {
             match transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.peer_closed(slot),
                 Ok(read) => {
-                    self.stamp_again(turn);
+                    self.stamp_again(times);
                     self.arm.desk.recorder.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                     if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
@@ -138,11 +138,11 @@ impl<T: Transport> Worker<T> {
         self.broke(slot, Broken::io(error));
     }
 
-    /// Reads the clock for another read of a turn: what it brings came later than what the first one brought. Where
-    /// arms take turns no stamp may lie behind a mark that was not passed.
+    /// Reads the clock for another read of a iteration: what it brings came later than what the first one brought. Where
+    /// arms are interleaved no stamp may lie behind a mark that was not passed.
     #[inline]
-    pub(super) fn stamp_again(&mut self, turn: usize) {
-        if turn > 0 && self.interleave.is_none() {
+    pub(super) fn stamp_again(&mut self, times: usize) {
+        if times > 0 && self.interleave.is_none() {
             self.now_ns = self.clock.now_ns();
         }
     }
@@ -158,10 +158,10 @@ impl<T: Transport> Worker<T> {
             return self.arm.drop_connection(slot);
         }
         match connection.receive(input, self.now_ns, &self.arm.program, &mut self.arm.desk) {
-            Ok(Turn::Wait) => {}
-            Ok(Turn::Done { reusable }) => self.arm.done(slot, reusable, self.now_ns),
-            Ok(Turn::SendAgain) => self.send_again(slot),
-            Ok(Turn::Follow { reusable }) => self.follow(slot, reusable),
+            Ok(Heard::Wait) => {}
+            Ok(Heard::Done { reusable }) => self.arm.done(slot, reusable, self.now_ns),
+            Ok(Heard::SendAgain) => self.send_again(slot),
+            Ok(Heard::Follow { reusable }) => self.follow(slot, reusable),
             Err(broken) => self.broke(slot, broken),
         }
     }
@@ -184,8 +184,8 @@ impl<T: Transport> Worker<T> {
             return self.arm.drop_connection(slot);
         }
         match connection.receive_close(self.now_ns, &self.arm.program, &mut self.arm.desk) {
-            Ok(Turn::Follow { .. }) => self.follow(slot, false),
-            Ok(Turn::SendAgain) => self.send_again(slot),
+            Ok(Heard::Follow { .. }) => self.follow(slot, false),
+            Ok(Heard::SendAgain) => self.send_again(slot),
             Ok(_) => self.arm.done(slot, false, self.now_ns),
             Err(broken) => self.broke(slot, broken),
         }

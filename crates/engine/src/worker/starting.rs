@@ -5,7 +5,7 @@ use std::io;
 use mio::Interest;
 use mio::unix::SourceFd;
 
-use super::{Place, STARTS_IN_A_TURN, Worker};
+use super::{Place, STARTS_AT_ONCE, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::transport::{Progress, Transport};
@@ -19,11 +19,11 @@ impl<T: Transport> Worker<T> {
             Some(interleave) => interleave.serves_until_ns().min(self.control.stop_ns()),
             None => self.phase_end_ns(),
         };
-        self.arm.note_room(self.turn_began_ns);
+        self.arm.note_room(self.loop_began_ns);
         if self.arm.streams.is_some() {
             return self.start_streams(until_ns);
         }
-        for _ in 0..STARTS_IN_A_TURN {
+        for _ in 0..STARTS_AT_ONCE {
             if self.arm.quota == 0 {
                 self.arm.quota = self.refill();
                 if self.arm.quota == 0 {

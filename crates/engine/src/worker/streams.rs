@@ -8,7 +8,7 @@ use std::io;
 
 use mio::event::Event;
 
-use super::{READS_IN_A_TURN, STARTS_IN_A_TURN, Worker};
+use super::{READS_AT_ONCE, STARTS_AT_ONCE, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::record::Failure;
@@ -27,7 +27,7 @@ impl<T: Transport> Worker<T> {
         // The connection whose seats were taken last: requests of one mostly follow each other.
         let mut asked = None;
         self.has_more_due = true;
-        for started in 1..=STARTS_IN_A_TURN {
+        for started in 1..=STARTS_AT_ONCE {
             if self.arm.quota == 0 {
                 self.arm.quota = self.refill();
             }
@@ -97,7 +97,7 @@ impl<T: Transport> Worker<T> {
             && wires.send_waiting(number, self.now_ns, &arm.program, &mut arm.desk)
         {
             self.now_ns = self.clock.now_ns();
-            wires.stamp(self.now_ns, self.turn_began_ns, &arm.desk);
+            wires.stamp(self.now_ns, self.loop_began_ns, &arm.desk);
         }
         let wire = &mut wires.wires[number as usize];
         let http2 = match &mut wire.carrier {
@@ -266,7 +266,7 @@ impl<T: Transport> Worker<T> {
 
     /// Reads a connection until it is drained, as [`Worker::read`] does.
     pub(super) fn read_wire(&mut self, number: u32, ends: bool) {
-        for turn in 0..READS_IN_A_TURN {
+        for times in 0..READS_AT_ONCE {
             let Some(wires) = &mut self.arm.streams else {
                 return;
             };
@@ -278,7 +278,7 @@ impl<T: Transport> Worker<T> {
             match http2.transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.wire_closed(number),
                 Ok(read) => {
-                    self.stamp_again(turn);
+                    self.stamp_again(times);
                     let is_short = read < self.buffer.len();
                     self.received_on_wire(number, read);
                     if T::SHORT_READ_DRAINS && is_short && !ends {

@@ -1,11 +1,11 @@
-//! Switching between arms that take turns.
+//! Switching between arms that are interleaved.
 //!
 //! ```text
-//!   ─▶ settling ── start ─▶ early ── a fifth ─▶ rest ── end ─▶ settling of the next turn ─▶
+//!   ─▶ settling ── start ─▶ early ── a fifth ─▶ rest ── end ─▶ settling of the next slice ─▶
 //! ```
 //!
-//! The arm on turn lies in the worker itself, where the loop finds it as it finds the only arm of
-//! another run; the others lie here. While a turn settles, the arm of the turn before is still there:
+//! The arm in its slice lies in the worker itself, where the loop finds it as it finds the only arm of
+//! another run; the others lie here. While a slice settles, the arm of the slice before is still there:
 //! it is the one whose answers come in. A connection of a resting arm that becomes ready brings its arm
 //! in for as long as it takes to read it.
 
@@ -13,21 +13,21 @@ use std::sync::Arc;
 
 use mio::Events;
 
-use super::turnbook::Presence;
+use super::slice_recorder::Presence;
 use super::{Arm, Place, Worker};
 use crate::clock::{ThreadClock, ThreadTimes};
 use crate::control::{NEVER, TICK_NS};
-use crate::course::{Course, Known, Turn};
+use crate::course::{Course, Known, SliceTimes};
 use crate::transport::Transport;
 
-/// What a worker whose arms take turns has beside the arm on turn.
+/// What a worker whose arms are interleaved has beside the arm in its slice.
 pub(super) struct Interleaving<T: Transport> {
     pub(super) course: Arc<Course>,
     /// The arms, but for the one that the worker has.
     arms: Vec<Option<Arm<T>>>,
     /// Which one the worker has.
     at: usize,
-    turn: Turn,
+    times: SliceTimes,
     stage: Stage,
     /// Where the stage ends.
     mark_ns: u64,
@@ -48,16 +48,16 @@ enum Stage {
 impl<T: Transport> Interleaving<T> {
     /// Takes all arms but the first, which the worker has.
     pub(super) fn new(course: Arc<Course>, others: impl Iterator<Item = Arm<T>>) -> Option<Self> {
-        let Known::Turn(turn) = course.turn(0, 0) else {
+        let Known::Slice(times) = course.slice(0, 0) else {
             return None;
         };
         Some(Self {
             course,
             arms: std::iter::once(None).chain(others.map(Some)).collect(),
             at: 0,
-            turn,
+            times,
             stage: Stage::Settling,
-            mark_ns: turn.start_ns,
+            mark_ns: times.start_ns,
             is_over: false,
             clock: None,
         })
@@ -79,7 +79,7 @@ impl<T: Transport> Interleaving<T> {
     pub(super) fn serves_until_ns(&self) -> u64 {
         match self.stage {
             Stage::Settling => 0,
-            Stage::Early | Stage::Rest => self.turn.end_ns,
+            Stage::Early | Stage::Rest => self.times.end_ns,
         }
     }
 
@@ -101,18 +101,18 @@ impl<T: Transport> Interleaving<T> {
 
 impl<T: Transport> Worker<T> {
     /// Everything that happens to arms because time passes; true at the end of the run.
-    pub(super) fn keep_turns(&mut self) -> bool {
+    pub(super) fn keep_slices(&mut self) -> bool {
         self.pass_marks();
         let stop_ns = self.control.stop_ns();
         let Some(interleave) = &self.interleave else {
             return true;
         };
         if interleave.is_over {
-            self.end_turns(interleave.turn.end_ns, false);
+            self.end_slices(interleave.times.end_ns, false);
             return true;
         }
         if self.now_ns >= stop_ns {
-            self.end_turns(stop_ns, true);
+            self.end_slices(stop_ns, true);
             return true;
         }
         if self.now_ns >= self.next_sweep_ns {
@@ -126,7 +126,7 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Passes the marks that are due, one after the other: a worker that was held up for longer than
-    /// a turn goes through what it has missed, with nothing in it.
+    /// a slice goes through what it has missed, with nothing in it.
     #[inline]
     pub(super) fn pass_marks(&mut self) {
         let due = |interleave: &Interleaving<T>| interleave.mark_ns <= self.now_ns;
@@ -141,27 +141,27 @@ impl<T: Transport> Worker<T> {
         };
         let until_ns = self.now_ns.min(self.control.stop_ns());
         while interleave.mark_ns <= until_ns {
-            let turn = interleave.turn;
+            let times = interleave.times;
             match interleave.stage {
                 Stage::Settling => {
                     self.arm.settle();
-                    interleave.bring(&mut self.arm, turn.arm as usize);
-                    self.arm.begin_slice(&turn, interleave.thread_times());
-                    let fifth_ns = (turn.end_ns - turn.start_ns) / 5;
-                    interleave.stage_is(Stage::Early, turn.start_ns + fifth_ns);
+                    interleave.bring(&mut self.arm, times.arm as usize);
+                    self.arm.begin_slice(&times, interleave.thread_times());
+                    let fifth_ns = (times.end_ns - times.start_ns) / 5;
+                    interleave.stage_is(Stage::Early, times.start_ns + fifth_ns);
                 }
                 Stage::Early => {
                     self.arm.note_early();
-                    interleave.stage_is(Stage::Rest, turn.end_ns);
+                    interleave.stage_is(Stage::Rest, times.end_ns);
                 }
                 Stage::Rest => {
-                    self.end_slice(&interleave, turn.end_ns);
-                    match interleave.course.turn(turn.number + 1, self.now_ns) {
-                        Known::Turn(next) => {
-                            if next.cycle > turn.cycle {
+                    self.end_slice(&interleave, times.end_ns);
+                    match interleave.course.slice(times.number + 1, self.now_ns) {
+                        Known::Slice(next) => {
+                            if next.round > times.round {
                                 self.retire_ended(&mut interleave);
                             }
-                            interleave.turn = next;
+                            interleave.times = next;
                             interleave.stage_is(Stage::Settling, next.start_ns);
                         }
                         Known::From(_) | Known::Over => {
@@ -175,7 +175,7 @@ impl<T: Transport> Worker<T> {
         self.interleave = Some(interleave);
     }
 
-    /// Closes the connections of arms that have no more turns: nobody waits for what they carry.
+    /// Closes the connections of arms that have no more slices: nobody waits for what they carry.
     fn retire_ended(&mut self, interleave: &mut Interleaving<T>) {
         let resting = interleave.arms.iter_mut().flatten();
         for arm in resting.chain([&mut self.arm]) {
@@ -188,21 +188,21 @@ impl<T: Transport> Worker<T> {
     }
 
     fn end_slice(&mut self, interleave: &Interleaving<T>, end_ns: u64) {
-        let (course, turn) = (&interleave.course, &interleave.turn);
+        let (course, times) = (&interleave.course, &interleave.times);
         let worker = self.arm.assignment.number;
-        let length_ns = end_ns.saturating_sub(turn.start_ns);
+        let length_ns = end_ns.saturating_sub(times.start_ns);
         match self
             .arm
             .end_slice(length_ns, end_ns, interleave.thread_times())
         {
-            Presence::Somebody => course.note_slice(turn.arm, worker, false),
-            Presence::Nobody => course.note_slice(turn.arm, worker, true),
+            Presence::Somebody => course.note_slice(times.arm, worker, false),
+            Presence::Nobody => course.note_slice(times.arm, worker, true),
             Presence::NotAsked => {}
         }
     }
 
     /// Ends the slice that is under way and closes the accounting of all arms.
-    fn end_turns(&mut self, end_ns: u64, early: bool) {
+    fn end_slices(&mut self, end_ns: u64, early: bool) {
         let Some(mut interleave) = self.interleave.take() else {
             return;
         };

@@ -16,7 +16,7 @@ impl<T: Transport> Worker<T> {
         let slack_ns = self.waiter.slack_ns();
         self.note_stall(now_ns.saturating_sub(self.wake_ns.saturating_add(slack_ns)));
         if self.interleave.is_some() {
-            return self.keep_turns();
+            return self.keep_slices();
         }
         let stop_ns = self.control.stop_ns();
         if !self.phase.is_measuring && now_ns >= self.phase_end_ns() {

@@ -5,14 +5,14 @@ use crate::streams::State;
 use crate::transport::Transport;
 
 impl<T: Transport> Arm<T> {
-    /// Notes that a turn ends without a place for another request.
+    /// Notes that a iteration ends without a place for another request.
     #[inline]
     pub(super) fn note_full(&mut self) {
         self.is_full = !self.has_room();
     }
 
-    /// The turn that began at that moment goes on to starting. Where the one before it left no place, there was none
-    /// until then: places become free by what a turn reads.
+    /// The iteration that began at that moment goes on to starting. Where the one before it left no place, there was none
+    /// until then: places become free by what a iteration reads.
     #[inline]
     pub(super) fn note_room(&mut self, began_ns: u64) {
         if std::mem::take(&mut self.is_full) {

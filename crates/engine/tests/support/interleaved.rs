@@ -1,4 +1,4 @@
-//! Plans of arms that take turns, and what holds of each arm whatever happened.
+//! Plans of arms that are interleaved, and what holds of each arm whatever happened.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub fn finish(run: &InterleavedRun) -> InterleavedMeasurement {
     measured
 }
 
-/// Changes the turns from the next cycle on.
+/// Changes the slices from the next round on.
 pub fn change(run: &InterleavedRun, change: Change) -> u64 {
     run.change(change, 0).unwrap()
 }
@@ -84,8 +84,8 @@ fn is_consistent(arm: &ArmMeasurement) {
         assert!(slice.unsettled <= slice.carried);
         assert!(slice.late <= 1_000_000);
     }
-    let turns: Vec<u64> = slices.iter().map(|slice| slice.turn).collect();
-    assert!(turns.is_sorted());
+    let slices: Vec<u64> = slices.iter().map(|slice| slice.number).collect();
+    assert!(slices.is_sorted());
 }
 
 /// All started requests of an arm end somewhere: in its slices, late, failed, or in flight.

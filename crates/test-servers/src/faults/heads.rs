@@ -1,6 +1,6 @@
 //! Faults of heads: status lines, fields, lengths, interim answers, and how a head arrives.
 
-use super::Step::{Close, Hang, Send, SendTimes, SplitByTurn, Trickle};
+use super::Step::{Close, Hang, Send, SendTimes, SplitBySlice, Trickle};
 use super::{ANSWERED, At, BAD_ANSWER, FINE, Fault, GOOD, TIMEOUT};
 
 /// RFC 9112 lets a client accept it or not.
@@ -26,7 +26,7 @@ pub(super) const FAULTS: &[Fault] = &[
     At::Request.fault(
         "split-anywhere",
         "sends a good answer in two parts, cut at the next byte each time",
-        &[SplitByTurn(GOOD)],
+        &[SplitBySlice(GOOD)],
         FINE,
     ),
     At::Request.fault(

@@ -269,22 +269,22 @@ impl Shared {
     }
 
     fn play(&self, stream: &TcpStream, fault: &Fault) -> io::Result<Flow> {
-        let turn = self.faults.fetch_add(1, SeqCst);
+        let times = self.faults.fetch_add(1, SeqCst);
         for step in fault.steps {
-            if self.take(stream, *step, turn)? == Flow::End {
+            if self.take(stream, *step, times)? == Flow::End {
                 return Ok(Flow::End);
             }
         }
         Ok(Flow::Continue)
     }
 
-    fn take(&self, mut stream: &TcpStream, step: Step, turn: u64) -> io::Result<Flow> {
+    fn take(&self, mut stream: &TcpStream, step: Step, times: u64) -> io::Result<Flow> {
         match step {
             Step::Send(bytes) => stream.write_all(bytes)?,
             Step::SendTimes(bytes, times) => stream.write_all(&bytes.repeat(times as usize))?,
             Step::Trickle(bytes) => send_parts(stream, bytes.chunks(1))?,
-            Step::SplitByTurn(bytes) => {
-                let (front, back) = bytes.split_at(1 + (turn % (bytes.len() as u64 - 1)) as usize);
+            Step::SplitBySlice(bytes) => {
+                let (front, back) = bytes.split_at(1 + (times % (bytes.len() as u64 - 1)) as usize);
                 send_parts(stream, [front, back].into_iter())?;
             }
             Step::Drip(bytes, pause) => loop {

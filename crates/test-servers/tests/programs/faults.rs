@@ -32,7 +32,7 @@ fn sent_by(fault: &Fault) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for step in fault.steps {
         match step {
-            Step::Send(part) | Step::Trickle(part) | Step::SplitByTurn(part) => {
+            Step::Send(part) | Step::Trickle(part) | Step::SplitBySlice(part) => {
                 bytes.extend_from_slice(part)
             }
             Step::SendTimes(part, times) => bytes.extend(part.repeat(*times as usize)),
@@ -167,7 +167,7 @@ fn only_every_nth_request_meets_its_fault() {
 fn the_split_moves_on_with_each_turn() {
     let server = serving(faults::find("split-anywhere"), 1);
     let mut stream = connect(&server);
-    // More turns than bytes: the place wraps around.
+    // More slices than bytes: the place wraps around.
     for _ in 0..faults::GOOD.len() + 3 {
         stream.write_all(request("/").as_bytes()).expect("it reads");
         let mut answer = vec![0; faults::GOOD.len()];

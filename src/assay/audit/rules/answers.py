@@ -11,7 +11,7 @@ from assay.audit.finding import AuditHit, AuditRule, number, percent
 from assay.audit.interval import Interval
 
 _KINDS = ("bad", "bad1", "bad2", "failed", "broken", "timeouts", "errors1", "errors2", "errors")
-_FLAGGED, _WITHHELD = 0.001, 0.01
+_WARNING, _ERROR = 0.001, 0.01
 _BYTES = 0.02
 
 
@@ -22,12 +22,12 @@ def errors(seen: Evidence) -> Iterator[AuditHit]:
         if told is None:
             continue
         share, figure, words = told
-        if share > _FLAGGED:
+        if share > _WARNING:
             yield AuditHit(
                 figure.line,
                 figure.quote,
                 words,
-                "withheld" if share > _WITHHELD else "flagged",
+                "error" if share > _ERROR else "warning",
                 (result.line,),
             )
 
@@ -110,7 +110,7 @@ def unequal(seen: Evidence) -> Iterator[AuditHit]:
             where.quote,
             f"{number(one[0].middle)} bytes an answer for {a.label!r} (line {one[1].line}), "
             f"{number(other[0].middle)} for {b.label!r}",
-            "withheld",
+            "error",
             (a.line, b.line),
         )
 

@@ -47,7 +47,7 @@ def little(seen: Evidence) -> Iterator[AuditHit]:
             f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} requests "
             f"in flight,"
             f" with {numbered(slots, 'connection')}",
-            "withheld" if more else "flagged",
+            "error" if more else "warning",
             (result.line,),
         )
 
@@ -115,7 +115,7 @@ def impossible(seen: Evidence) -> Iterator[AuditHit]:
                     low.line,
                     low.quote,
                     f"{low_name} {low.quote} is above {high_name} {high.quote}",
-                    "withheld",
+                    "error",
                     (result.line,),
                 )
                 break
@@ -152,7 +152,7 @@ def counted(seen: Evidence) -> Iterator[AuditHit]:
             rate.quote,
             f"{number(requests.value.middle)} requests ÷ {time(took.value.middle)} = {between(quotient)}/s,"
             f" not {number(rate.value.middle)}/s",
-            "withheld",
+            "error",
             (result.line,),
         )
 
@@ -181,7 +181,7 @@ def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
                     rate.line,
                     rate.quote,
                     f"requests ÷ rate is {time(length.middle)} here, and {time(usual)} in the other rows",
-                    "withheld",
+                    "error",
                     (row.line,),
                 )
 

@@ -69,7 +69,7 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
                 rate.quote,
                 f"{number(offered.value.middle)}/s were asked for and {number(rate.value.middle)}/s "
                 f"answered: {percent(lacking)} are missing",
-                "withheld" if lacking > 0.1 else "flagged",
+                "error" if lacking > 0.1 else "warning",
                 (result.line,),
             )
 
@@ -100,7 +100,7 @@ def connections(seen: Evidence) -> Iterator[AuditHit]:
                 missing.line,
                 f"connect {missing.quote}" if result.tool == "wrk" else missing.quote,
                 f"{of or numbered(count, 'connection')} could not be opened",
-                "withheld",
+                "error",
                 (result.line,),
             )
 

@@ -33,7 +33,7 @@ def other_command(seen: Evidence) -> Iterator[AuditHit]:
                 told.quote,
                 f"the command (line {call.line}) asks for {number(asked.value.middle)} {name}, the "
                 f"output tells {number(told.value.middle)}",
-                "withheld",
+                "error",
                 (result.line,),
             )
             break
@@ -78,7 +78,7 @@ def _elsewhere(result: Reported) -> Iterator[AuditHit]:
             result.line,
             result.url,
             f"the command (line {call.line}) asks {call.url}",
-            "withheld",
+            "error",
             (result.line,),
         )
 
@@ -116,7 +116,7 @@ def other_figure(seen: Evidence) -> Iterator[AuditHit]:
                 figure.quote,
                 f"the output of {row.label!r} (line {told[0].line}) says "
                 f"{number(told[0].figures['rate'].value.middle)}/s",
-                "withheld",
+                "error",
                 (row.line,),
             )
 
@@ -243,7 +243,7 @@ def against_figures(seen: Evidence) -> Iterator[AuditHit]:
     """R8: a conclusion that the text's own figures contradict."""
     for weight in weighed(seen):
         if weight.verdict == "contradicted":
-            yield AuditHit(weight.conclusion.line, weight.conclusion.quote, weight.why, "withheld")
+            yield AuditHit(weight.conclusion.line, weight.conclusion.quote, weight.why, "error")
 
 
 R8 = AuditRule(

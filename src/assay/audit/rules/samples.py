@@ -147,7 +147,7 @@ def unsteady(seen: Evidence) -> Iterator[AuditHit]:
         rate = result.figures.get("thread_rate") or result.figures.get("rate")
         spread = result.figures.get("thread_rate_stdev") or result.figures.get("rate_stdev")
         yield from _wide(result, mean, result.figures.get("stdev"), "note")
-        yield from _wide(result, rate, spread, "flagged")
+        yield from _wide(result, rate, spread, "warning")
     for row in seen.rows:
         mean = row.figures.get("mean") or row.figures.get("time")  # a deviation beside it says that it is one
         yield from _wide(row, mean, row.figures.get("stdev"), "note")
@@ -155,7 +155,7 @@ def unsteady(seen: Evidence) -> Iterator[AuditHit]:
             spread = row.figures.get(f"{name}_spread") or (
                 row.figures.get("rate_stdev") if name == "rate" else None
             )
-            yield from _wide(row, row.figures.get(name), spread, "flagged")
+            yield from _wide(row, row.figures.get(name), spread, "warning")
 
 
 def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity: str) -> Iterator[AuditHit]:
@@ -166,7 +166,7 @@ def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity
         spread.line,
         spread.quote,
         f"a deviation of {percent(share)} of the mean",
-        "note" if severity == "note" else "flagged",
+        "note" if severity == "note" else "warning",
         (result.line,),
     )
 

@@ -66,7 +66,7 @@ def _test(flags: WrkFlags, manners: front.Manners) -> int:
     _report(flags, manners, offered, script)
     front.tell("wrk", offered.findings)
     if script is not None and script.messages() and not manners.quiet:
-        console.note(f"assay wrk: withheld: these are not the requests of {flags.script}: it was not loaded")
+        console.note(f"assay wrk: invalid: these are not the requests of {flags.script}: it was not loaded")
     return EXIT_OK
 
 

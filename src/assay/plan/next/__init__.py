@@ -3,8 +3,8 @@
     while (due := next_due(run)) is not None:
         ...                                     # the controller runs it, stores it, and asks again
 
-Where the design is interleaved, what is due may be an interleaved block: trials of a block that take turns.
-Its servers stand on for the loads that follow from it (`to_stand`).
+Where the design is interleaved, what is due may be an interleaved block: trials of a block that are
+interleaved. Its servers stand on for the loads that follow from it (`to_stand`).
 
 A kind of run is a value in `assay.model.design`, a function here that says what comes next, a file of its
 words in `assay.report`, and a line in each table that names them: `NEXT` here, `SENTENCES` (report/answer.py)

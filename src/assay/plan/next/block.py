@@ -1,9 +1,9 @@
-"""Which trials of a block are had at once, in turns: an interleaved block. Pure.
+"""Which trials of a block are had at once, interleaved: an interleaved block. Pure.
 
-Servers can take turns where they are asked the same in the same way: closed loops of one workload and load,
-for one time. What is left of a block (open loops, whose arrivals do not wait for a turn; searches, each at a
-rate of its own; a load at a distance; a null server that is measured for less) is tried one after the other,
-as without blocks.
+Servers can be interleaved where they are asked the same in the same way: closed loops of one workload and
+load, for one time. What is left of a block (open loops, whose arrivals do not wait for a slice; searches,
+each at a rate of its own; a load at a distance; a null server that is measured for less) is tried one after
+the other, as without blocks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SEEDS = 2**64
 
 @dataclass(frozen=True)
 class DueBlock:
-    """The block to have now: its number, its arms, and how long their turns are.
+    """The block to have now: its number, its arms, and how long their slices are.
 
     `lengths` None: this is the first, and it has to find them. `names` are those that a reader knows its
     cases by, within the block; `compared` are those whose ratios are asked for.
@@ -40,8 +40,8 @@ class DueBlock:
     compared: frozenset[str] = frozenset()
 
 
-def takes_turns(case: Case, plan: LoadPlan) -> bool:
-    """Whether a load of this kind can be offered in turns.
+def is_interleavable(case: Case, plan: LoadPlan) -> bool:
+    """Whether a load of this kind can be offered interleaved.
 
     At a distance it cannot: while a connection rests its sender forgets what the way carries and begins
     slowly anew, and a slice holds few round trips.
@@ -52,7 +52,7 @@ def takes_turns(case: Case, plan: LoadPlan) -> bool:
 
 def block_of(run: Run, dues: Sequence[Due]) -> DueBlock | None:
     """The interleaved block of the first of `dues` (trials that are left of one block) with all others that
-    can take turns with it; None where it is to be tried alone."""
+    can be interleaved with it; None where it is to be tried alone."""
     interleave = run.header.design.interleave
     if interleave is None or not dues:
         return None
@@ -77,9 +77,9 @@ def _name(case: Case) -> str:
 
 
 def _group(due: Due, cases: dict[str, Case]) -> tuple[object, ...] | None:
-    """What arms of one block have in common; None for a trial that takes no turns."""
+    """What arms of one block have in common; None for a trial that is not interleaved."""
     case, plan = cases[due.slot.case], due.plan
-    if due.failure is not None or case.dependent or not takes_turns(case, plan):
+    if due.failure is not None or case.dependent or not is_interleavable(case, plan):
         return None
     return (case.workload, case.load, plan.stop, plan.threads)
 

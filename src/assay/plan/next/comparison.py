@@ -13,7 +13,7 @@ from assay.model.design import ComparisonDesign, SearchDesign
 from assay.model.plan import StopAfter
 from assay.model.run import Run
 from assay.model.trial import Case, Trial
-from assay.plan.next.lengths import PILOT_CYCLES, cycles_of
+from assay.plan.next.lengths import PILOT_ROUNDS, rounds_of
 from assay.plan.next.schedule import Due, Slot, bounded, given_up
 from assay.plan.next.warming import warm_up_for
 from assay.verdict.answer import answer
@@ -22,7 +22,7 @@ from assay.verdict.search import answer_of
 from assay.verdict.search_range import plan_at
 from assay.verdict.see_runs import spent
 
-_PILOT = 3 * PILOT_CYCLES
+_PILOT = 3 * PILOT_ROUNDS
 """Slices of the shorter length that a pilot of two lengths is as long as, for each server."""
 _FOR_A_PILOT = 4
 """A pilot of slices of a quarter of the longest ones is a tenth of the budget."""
@@ -55,7 +55,7 @@ def measured_for_ns(interleave: Interleaving | None, measure_ns: int) -> int:
     if interleave is None:
         return measure_ns
     slice_ns = interleave.given_slice_ns or interleave.usual_slice_ns
-    return slice_ns * cycles_of(measure_ns, Lengths(slice_ns=slice_ns, washout_ns=0))
+    return slice_ns * rounds_of(measure_ns, Lengths(slice_ns=slice_ns, washout_ns=0))
 
 
 def pilot_ns(interleave: Interleaving | None) -> int:

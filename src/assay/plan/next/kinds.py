@@ -35,7 +35,7 @@ def next_trial(run: Run) -> Due | None:
 
 
 def next_due(run: Run) -> Due | DueBlock | None:
-    """The trial that is due, or the block where it takes turns; None where the run has ended."""
+    """The trial that is due, or the block where it is interleaved; None where the run has ended."""
     left = BLOCK.get(type(run.header.design)) if run.header.design.interleave else None
     if left is None:
         return next_trial(run)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from assay.core.units import share, time
 from assay.model.block import Block, Interleaving, Lengths, Pilot
 from assay.model.interleaving import Slice
-from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, early_excess, error_of_mean, ratio_by_cycle
+from assay.stats.interleaved import FEWEST_ROUNDS, beyond_chance, early_excess, error_of_mean, ratio_by_round
 from assay.stats.special import student_t_quantile
 from assay.stats.steady import FEWEST_WINDOWS
 
@@ -32,12 +32,12 @@ MOST_DOUBLED = 8
 """Times the washout that was found: beyond, it is not the settling that makes the first fifth differ."""
 SERVICE_TIMES = 25
 UNLIKE_SERVICE_TIMES = 50
-"""Between unlike programs: Ruby against Go lay 4.5 % above what turns of 2 s told where turns held 25 service
-times of Ruby, and 2.4 % where they held 50."""
+"""Between unlike programs: Ruby against Go lay 4.5 % above what slices of 2 s told where slices held 25
+service times of Ruby, and 2.4 % where they held 50."""
 REQUESTS = 200
 SETTLES_IN = 1.5
 """Mean service times: what is under way when a slice ends is answered by then, before the next one."""
-PILOT_CYCLES = FEWEST_CYCLES
+PILOT_ROUNDS = FEWEST_ROUNDS
 EARLY_DIFFERS = 0.01
 _HELPS = 0.75
 """A longer washout has to take a quarter of the difference away. Go's slices begin 12 % below what they
@@ -57,7 +57,7 @@ _WATCHED_SLICES = 2 * FEWEST_WINDOWS
 _STEP_NS = 10_000_000
 _SHORT_STEP_NS = 5_000_000
 STILL = 0.06
-"""By how much the ratio of two builds deviates from cycle to cycle of 100 ms on two cores that are left
+"""By how much the ratio of two builds deviates from round to round of 100 ms on two cores that are left
 alone: there shorter slices were seen to gain nothing."""
 _SETTLES = 10
 """A short slice is so many washout: no more than a tenth of the time is lost to them."""
@@ -131,18 +131,21 @@ def _shortest(
 
 
 def _moves(slices: Mapping[str, Sequence[Slice]]) -> float:
-    """By how much (a log ratio) a ratio deviates from one cycle to the next, on average over the pairs; 0
-    where too few cycles tell. Steps between neighbours hold no slow drift, and what servers do in the first
+    """By how much (a log ratio) a ratio deviates from one round to the next, on average over the pairs; 0
+    where too few rounds tell. Steps between neighbours hold no slow drift, and what servers do in the first
     third of a warm-up is left out."""
     variances = []
     for a, b in combinations(slices.values(), 2):
         rates = [
-            {one.cycle: one.completed / one.length_ns for one in each if one.completed > 0} for each in (a, b)
+            {one.round: one.completed / one.length_ns for one in each if one.completed > 0} for each in (a, b)
         ]
         common = sorted(rates[0].keys() & rates[1].keys())
-        logs = {cycle: math.log(rates[0][cycle] / rates[1][cycle]) for cycle in common[len(common) // 3 :]}
+        logs = {
+            round_number: math.log(rates[0][round_number] / rates[1][round_number])
+            for round_number in common[len(common) // 3 :]
+        }
         steps = [logs[after] - logs[before] for before, after in pairwise(logs) if after == before + 1]
-        if len(steps) >= FEWEST_CYCLES:
+        if len(steps) >= FEWEST_ROUNDS:
             variances.append(statistics.fmean(step * step for step in steps) / 2)
     return math.sqrt(statistics.fmean(variances)) if variances else 0.0
 
@@ -158,7 +161,7 @@ def longer_ns(
 ) -> int | None:
     """How long the slices of a warm-up should be instead of `length_ns`; None where they can stay.
 
-    They are too short for a server whose answers all come in others' turns, however long they get
+    They are too short for a server whose answers all come in others' slices, however long they get
     (`most_ns`), and for one that answers so few in each of its last ones that their number is chance: that
     looks steady while it still warms up. For the latter a warm-up that is watched for up to `watched_ns` has
     to hold enough of them to be judged. One that answers nothing at all is not helped by longer ones.
@@ -246,10 +249,10 @@ def _slow_to_begin(block: Block) -> tuple[str, float] | None:
     return max(found, key=lambda one: abs(one[1]), default=None)
 
 
-def cycles_of(measure_ns: int, lengths: Lengths) -> int:
-    """How many cycles an interleaved block has in which each server is measured for so long or longer: an
+def rounds_of(measure_ns: int, lengths: Lengths) -> int:
+    """How many rounds an interleaved block has in which each server is measured for so long or longer: an
     even number, as every second one is the one before it backwards."""
-    wanted = max(FEWEST_CYCLES, math.ceil(measure_ns / lengths.slice_ns))
+    wanted = max(FEWEST_ROUNDS, math.ceil(measure_ns / lengths.slice_ns))
     return wanted + wanted % 2
 
 
@@ -274,7 +277,7 @@ def piloted(
     pairs = list(combinations(slices, 2))
     for a, b in pairs:
         short, long = (
-            ratio_by_cycle(_of_length(slices[a], ns), _of_length(slices[b], ns))
+            ratio_by_round(_of_length(slices[a], ns), _of_length(slices[b], ns))
             for ns in (lengths.slice_ns, longer_ns)
         )
         if min(len(short), len(long)) < 2:
@@ -293,7 +296,7 @@ def piloted(
     pilot = Pilot(
         shorter_ns=lengths.slice_ns,
         longer_ns=longer_ns,
-        cycles=PILOT_CYCLES,
+        rounds=PILOT_ROUNDS,
         apart=math.expm1(apart),
         pair=pair,
         agree=agree,
@@ -312,6 +315,6 @@ def piloted(
 
 
 def _of_length(slices: Sequence[Slice], length_ns: int) -> dict[int, float]:
-    """The last rates at slices of that length, by cycle."""
-    found = {one.cycle: one.completed / one.length_ns for one in slices if one.length_ns == length_ns}
-    return dict(sorted(found.items())[-PILOT_CYCLES:])
+    """The last rates at slices of that length, by round."""
+    found = {one.round: one.completed / one.length_ns for one in slices if one.length_ns == length_ns}
+    return dict(sorted(found.items())[-PILOT_ROUNDS:])

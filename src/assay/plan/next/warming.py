@@ -6,11 +6,12 @@ little of it on a restless machine, where few looks are steady and a watched war
 a later one not be warm, rule S2 sees it in the measured windows.
 
 A server that climbed without a step to the end of its warm-up needs all of it: no step is no sign that it was
-warm from the first request on. In turns it was warm when it first served nearly as many as ever in one slice,
-whatever its level did after that: that was the machine. A level may seem to hold while a server is cold. So a
-watched warm-up counts only where what was measured behind it is near the best of its server under that load;
-one that showed no change of level also where another trial came there after the least: then the machine was
-slow. What it says is too short once a server that was warmed up so long, or longer, was not near the best.
+warm from the first request on. Interleaved it was warm when it first served nearly as many as ever in one
+slice, whatever its level did after that: that was the machine. A level may seem to hold while a server is
+cold. So a watched warm-up counts only where what was measured behind it is near the best of its server under
+that load; one that showed no change of level also where another trial came there after the least: then the
+machine was slow. What it says is too short once a server that was warmed up so long, or longer, was not near
+the best.
 
 Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
 moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
@@ -26,7 +27,7 @@ from assay.model.trial import Arm, Trial, WarmUpSeen
 from assay.stats import rate_per_s
 
 LEAST_NS = 300_000_000
-"""Three slices of a warm-up in turns: a compiled server is at its level in the first."""
+"""Three slices of a warm-up interleaved: a compiled server is at its level in the first."""
 _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
 _AT_LEVEL = 0.8

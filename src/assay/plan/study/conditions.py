@@ -12,7 +12,7 @@ from assay.plan.study.additions import AGAIN
 from assay.plan.study.load import Study
 from assay.plan.study.schema import DistanceSetting, Profile
 from assay.servers.manifest import ServerSpec
-from assay.stats.interleaved import FEWEST_CYCLES
+from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.special import student_t_quantile
 
@@ -20,15 +20,15 @@ from assay.stats.special import student_t_quantile
 def interleave_of(profile: Profile, choices: Choices) -> Interleaving | None:
     """They do under the fair profile, unless that is declined: what was published stays as it was.
 
-    Four cycles are to fit into the time for which the study measures a server in a block, under loads that
-    take turns.
+    Four rounds are to fit into the time for which the study measures a server in a block, under loads that
+    are interleaved.
     """
     if choices.profile != "fair" or not (profile.interleaved and choices.interleave):
         return None
     given_ns = None if profile.slice_ms is None else round(profile.slice_ms * 1e6)
     lengths_s = [load.measure_s or 0.0 for load in profile.loads if load.distance is None]
     longest_s = max(lengths_s, default=0.0)
-    most_ns = round((profile.quick.measure_s if choices.quick else longest_s) / FEWEST_CYCLES * 1e9)
+    most_ns = round((profile.quick.measure_s if choices.quick else longest_s) / FEWEST_ROUNDS * 1e9)
     most_ns = max(2 * UNLIKE_NS, min(most_ns, LONGEST_NS))
     return Interleaving(least_slice_ns=UNLIKE_NS, most_slice_ns=most_ns, given_slice_ns=given_ns)
 

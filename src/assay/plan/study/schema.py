@@ -194,8 +194,8 @@ class Profile(Value, frozen=True, kw_only=True):
     control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
     `capacity_trials`: how many trials of a search each block has at most, each of `capacity_s` or longer.
     `rules`: thresholds that hold in this profile, before those of the study: what it varies on purpose, say.
-    In the fair profile servers are alive at once and take turns, unless not `interleaved`; `slice_ms` is the
-    length of a turn, in place of the one that a pilot finds.
+    In the fair profile servers are alive at once and are interleaved, unless not `interleaved`; `slice_ms` is
+    the length of a slice, in place of the one that a pilot finds.
     """
 
     blocks: int = 10
@@ -228,7 +228,7 @@ class Profile(Value, frozen=True, kw_only=True):
             if (getattr(self, name) or 1) <= 0 or getattr(self, name) == 0:
                 raise ValueError(f"{name} must be above 0")
         if self.slice_ms is not None and not 1 <= self.slice_ms <= 3_600_000:
-            raise ValueError("slice_ms must be between 1 and 3600000: a turn takes an hour at most")
+            raise ValueError("slice_ms must be between 1 and 3600000: a slice takes an hour at most")
         if self.control_blocks is not None and self.control_blocks not in (0, *range(3, 10_000)):
             raise ValueError("control_blocks must be 0 or at least 3: fewer pairs tell nothing")
 

@@ -20,10 +20,10 @@ from assay.model.design import (
     WarmUp,
 )
 from assay.model.plan import LoadPlan
-from assay.plan.next.lengths import WARMING_NS, cycles_of
+from assay.plan.next.lengths import WARMING_NS, rounds_of
 from assay.plan.words.candidates import one_program
 from assay.plan.words.case import drafted
-from assay.stats.interleaved import FEWEST_CYCLES
+from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.sequential import FEWEST_BLOCKS
 
 LEAST_BUDGET_NS = 90_000_000_000
@@ -31,7 +31,7 @@ _OVERRUN = 1.05
 """A load ends a little after its time: so much room is left, of the time."""
 _MEASURE_NS = 2_000_000_000
 _ALIKE_MEASURE_NS = 600_000_000
-_LEAST_ALIKE_NS = FEWEST_CYCLES * ALIKE_NS
+_LEAST_ALIKE_NS = FEWEST_ROUNDS * ALIKE_NS
 _BLOCKS = 8
 """Of builds of one program, where the budget has room for them: on the way the interval of eight is less than
 half as wide as that of five and that of four infinite, and at the last look half as wide as that of four."""
@@ -142,14 +142,14 @@ def _charged_ns(interleave: Interleaving | None, measure_ns: int) -> int:
     if interleave is None or interleave.given_slice_ns is None:
         return measure_ns
     slice_ns = interleave.given_slice_ns
-    return slice_ns * cycles_of(measure_ns, Lengths(slice_ns=slice_ns, washout_ns=0))
+    return slice_ns * rounds_of(measure_ns, Lengths(slice_ns=slice_ns, washout_ns=0))
 
 
 def interleave_of(
     candidates: Sequence[Candidate], slice_ns: int | None, slower_allowed: float | None
 ) -> Interleaving:
-    """That they take turns: in slices of `slice_ns`, or of a length that is found. A gate compares two builds
-    of one program, whatever they are called."""
+    """That they are interleaved: in slices of `slice_ns`, or of a length that is found. A gate compares two
+    builds of one program, whatever they are called."""
     alike = slower_allowed is not None or one_program(candidates)
     return Interleaving(
         least_slice_ns=SHORTEST_NS if alike else UNLIKE_NS,
@@ -159,11 +159,11 @@ def interleave_of(
 
 
 def within(interleave: Interleaving | None, budget_ns: int, entries: int) -> Interleaving | None:
-    """The same with slices no longer than a budget has room for: four cycles of so many entries in each of
+    """The same with slices no longer than a budget has room for: four rounds of so many entries in each of
     the fewest blocks that settle anything, and as much again for all else."""
     if interleave is None:
         return None
-    most_ns = budget_ns // (2 * FEWEST_BLOCKS * FEWEST_CYCLES * entries)
+    most_ns = budget_ns // (2 * FEWEST_BLOCKS * FEWEST_ROUNDS * entries)
     return msgspec.structs.replace(
         interleave, most_slice_ns=max(interleave.usual_slice_ns, min(most_ns, LONGEST_NS))
     )

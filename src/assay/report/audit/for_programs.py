@@ -80,7 +80,6 @@ def _result(one: Believed) -> dict[str, Any]:
     }
 
 
-_LEVELS = {"withheld": "error", "flagged": "warning", "note": "note"}
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -117,7 +116,7 @@ def _results(found: Audit, remark: Remark, codes: list[str]) -> list[dict[str, A
     result: dict[str, Any] = {
         "ruleId": remark.code,
         "ruleIndex": codes.index(remark.code),
-        "level": _LEVELS[remark.severity],
+        "level": remark.severity,
         "message": {"text": told},
         "locations": locations[:1],
         "partialFingerprints": {"assayAudit/v1": mark[:32]},

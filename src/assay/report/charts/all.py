@@ -15,8 +15,8 @@ from assay.report.charts.course import courses
 from assay.report.charts.data import Placed, competing
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.ratios import claims
+from assay.report.charts.slices import blocks
 from assay.report.charts.timed import over_time, percentiles
-from assay.report.charts.turns import blocks
 from assay.report.model import circumstances as told
 from assay.report.model.rows import Section, sections
 

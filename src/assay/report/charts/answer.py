@@ -67,10 +67,10 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
     """`shared`: whether others share the first place, so that no one is shown to be the best."""
     if row.alone:
         return Strip(row.name, place, "nothing to compare with", group=group, badge=badge(row))
-    ratio = None if row.withheld else row.relative
+    ratio = None if row.invalid else row.relative
     if ratio is None:
         reason = row.place.reason if row.place else ""
-        said = "withheld" if row.withheld else failure_words(row) or reason or "not compared"
+        said = "invalid" if row.invalid else failure_words(row) or reason or "not compared"
         why = badge(row) or (reason if row.trials and reason != said else "")
         return Strip(row.name, place, said, group=group, badge=why, hidden=row.trials > 0)
     best = ratio.low == ratio.high == 1
@@ -93,7 +93,7 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
 
 def badge(row: Row) -> str:
     """What limits a server's figure, in plain words: "the generator was full: at least 121 k/s"."""
-    if row.withheld:
+    if row.invalid:
         grave = [one for one in row.findings if one.on_throughput == "void"]
         return "; ".join(dict.fromkeys(f"{one.title} ({one.code})" for one in grave))
     if row.known is None or not row.known.limits:
@@ -122,8 +122,8 @@ def _search(run: Run) -> Chart | None:
         return None
     case = run.header.cases[0].id
     name = name_of_case(run, case)
-    withheld = verdict.withheld(run.judgement.findings if run.judgement else (), case, "times")
-    capacity = None if withheld else found.capacity
+    invalid = verdict.invalid(run.judgement.findings if run.judgement else (), case, "times")
+    capacity = None if invalid else found.capacity
     shaded = " Shaded: where the capacity lies, 95 % sure." if capacity else ""
     return Chart(
         name="answer",

@@ -111,7 +111,7 @@ def _binned(measurement: Measurement, step_ns: int) -> Iterable[tuple[int, float
         slot[1] += window.length_ns
     usual_ns = statistics.median(length_ns for _, length_ns in counts.values())
     for index, (completed, length_ns) in counts.items():
-        if length_ns >= usual_ns * _WHOLE:  # where servers take turns, no slice of time is loaded throughout
+        if length_ns >= usual_ns * _WHOLE:  # interleaved servers rest in between
             yield index, completed / (length_ns / 1e9)
 
 

@@ -34,9 +34,7 @@ def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
     connections = {trial.case: trial.plan.load for trial in run.trials}
     for workload in workloads:
         rows = [row for section in found for row in section.rows if row.case.workload == workload]
-        rows = [
-            row for row in rows if not row.withheld and row.case.role != "control" and not row.case.search
-        ]
+        rows = [row for row in rows if not row.invalid and row.case.role != "control" and not row.case.search]
         suffix, where = (f"-{slug(workload)}", f": {workload}") if len(workloads) > 1 else ("", "")
         waits: dict[str, list[LoadPoint]] = {}
         sweep: dict[str, list[LoadPoint]] = {}

@@ -64,9 +64,9 @@ def _how(name: str, place: Placed) -> str:
 
 def _served(place: Placed, row: Row, *, searched: bool) -> Strip:
     name, hue = row.name, place.colours[row.name]
-    if row.withheld or row.throughput is None:
+    if row.invalid or row.throughput is None:
         return Strip(
-            name, hue, throughput_words(row), badge=badge(row) or failure_words(row), hidden=row.withheld
+            name, hue, throughput_words(row), badge=badge(row) or failure_words(row), hidden=row.invalid
         )
     found, known = row.throughput, row.known
     trials = (

@@ -29,7 +29,7 @@ def over_time(place: Placed) -> Chart | None:
     for row in place.section.candidates:
         trials = place.trials(row)
         steps = data.course(trials, place.steps)
-        if row.withheld or len(steps) < _FEWEST_POINTS:
+        if row.invalid or len(steps) < _FEWEST_POINTS:
             continue
         mean = tuple((step.at_s, step.mean_per_s) for step in steps)
         alone = tuple(data.alone(trials, place.steps))

@@ -1,6 +1,6 @@
 """Formats of benchmark tools: Go's (benchstat), Bencher's, and HdrHistogram's percentiles.
 
-Withheld figures are no results: Go's and Bencher's are without them. So are bounds: neither has a place for
+Invalid figures are no results: Go's and Bencher's are without them. So are bounds: neither has a place for
 "at least", and their tools would plot them, and hold them to limits, as if they were what a server does.
 `left_out` says which.
 """
@@ -33,7 +33,7 @@ def benchstat(run: Run) -> str:
     header = run.header
     lines = [f"study: {_value(header.study_name)}", f"profile: {_value(header.profile)}"]
     lines += [f"cpu: {_value(header.environment.cpu_model)}", f"run: {_value(header.run_id)}", *_UNITS, ""]
-    shown = {row.case.id: row for section in sections(run) for row in section.rows if not row.withheld}
+    shown = {row.case.id: row for section in sections(run) for row in section.rows if not row.invalid}
     for trial in run.trials:
         row = shown.get(trial.case)
         if row is not None and trial.measurement is not None:
@@ -47,7 +47,7 @@ def bmf(run: Run) -> str:
     for section in sections(run):
         for row in section.rows:
             measures = dict(_measures(row))
-            if measures and not row.withheld:
+            if measures and not row.invalid:
                 document[row.case.id] = measures
     return fmt.as_json(document)
 
@@ -58,7 +58,7 @@ def left_out(run: Run) -> str:
         f"{what} of {fmt.safe(row.case.name, 80)} ({verdict.words_of(limits) or 'known from one side'})"
         for section in sections(run)
         for row in section.rows
-        if not row.withheld
+        if not row.invalid
         for what, limits in (("throughput", _throughput_limits(row)), ("times", _time_limits(row)))
         if limits is not None
     ]

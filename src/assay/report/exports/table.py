@@ -20,13 +20,13 @@ _PS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 def rows(run: Run) -> Iterator[dict[str, Any]]:
     """One row a trial, in the order of the run; unknown figures are None.
 
-    These are the raw figures of every trial; `withheld_by` names the rules that withhold
+    These are the raw figures of every trial; `invalid_by` names the rules of the error that stands against
     figures of its case, `limited_by` those that made its throughput a bound, `times_limited_by` its times.
     """
     cases = {case.id: case for case in run.header.cases}
     found = sections(run)
-    withheld = {
-        row.case.id: " ".join(dict.fromkeys(one.code for one in row.findings if one.severity == "withheld"))
+    invalid = {
+        row.case.id: " ".join(dict.fromkeys(one.code for one in row.findings if one.severity == "error"))
         for section in found
         for row in section.rows
     }
@@ -59,7 +59,7 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
             **_measured(trial),
             **_observed(trial),
             "failure": f"{trial.failure.stage}: {trial.failure.reason}" if trial.failure else None,
-            "withheld_by": withheld[trial.case],
+            "invalid_by": invalid[trial.case],
             "limited_by": limited[trial.case],
             "times_limited_by": timed[trial.case],
         }

@@ -81,8 +81,8 @@ def _figure(side: Side) -> str:
     words = throughput_words(side.row)
     if side.row.throughput is not None:
         return f"{words} {interval_words(side.row)}".rstrip()
-    takers = dict.fromkeys(one.code for one in side.row.findings if one.severity == "withheld")
-    return f"{words}: {' '.join(takers)}" if side.row.withheld and takers else words
+    takers = dict.fromkeys(one.code for one in side.row.findings if one.severity == "error")
+    return f"{words}: {' '.join(takers)}" if side.row.invalid and takers else words
 
 
 def _place(place: ProfileRank | None) -> str:

@@ -89,8 +89,8 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     seen = header.environment
     yield "run", fmt.safe(title(run))
     yield "order", "; ".join(filter(None, (_order(run), fmt.safe(because_added(run), 500))))
-    for turns in interleaved.turns(run) if run.blocks else ():
-        yield "turns", fmt.safe(turns, 500)
+    for slices in interleaved.slices(run) if run.blocks else ():
+        yield "slices", fmt.safe(slices, 500)
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):
         yield "load", load

@@ -44,7 +44,7 @@ _TONES: dict[str, Tone] = {
     "kept": "good",
     "broken": "bad",
     "could not tell": "warn",
-    "withheld": "bad",
+    "invalid": "bad",
     "not measured": "bad",
 }
 
@@ -106,8 +106,8 @@ def _conclusion(found: RunComparison) -> Iterator[str]:
             yield f"{which}: could not tell{more}"
         if change.outcome == "not measured":
             yield f"{which} was not measured in new"
-        if change.outcome == "withheld":
-            yield f"{which} is withheld: no limit can be held to it"
+        if change.outcome == "invalid":
+            yield f"{which} is invalid: no limit can be held to it"
     held = [change for change in found.changes if change.outcome]
     if held and all(change.outcome == "kept" for change in held):
         yield f"all {len(held)} limits are kept" if len(held) > 1 else "the limit is kept"

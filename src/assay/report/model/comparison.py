@@ -30,9 +30,9 @@ def gate_sentence(run: Run, gate: Gate) -> str:
     limit = f"the limit of {fmt.share(gate.allowed, exact=True)}"
     if gate.outcome == "not measured":
         return f"{base} and {head} were not both measured: {limit} can be held to nothing."
-    if gate.outcome == "withheld" or gate.ratio is None:
+    if gate.outcome == "invalid" or gate.ratio is None:
         why = f" ({', '.join(gate.void)})" if gate.void else ""
-        return f"The throughput is withheld{why}: {limit} cannot be held to it."
+        return f"The throughput is invalid{why}: {limit} cannot be held to it."
     known = _known(base, head, gate.ratio)
     if gate.decided:
         return f"{known}: {limit} is {gate.outcome}."
@@ -180,7 +180,7 @@ def _sure(run: Run, found: ComparisonAnswer) -> str:
     over = fmt.counted(found.blocks, "block")
     batches = [pair.batches for pair in found.pairs if pair.batches]
     if batches:
-        over = f"{fmt.count(min(batches))} batches of the cycles of {over}"
+        over = f"{fmt.count(min(batches))} batches of the rounds of {over}"
     return (
         f"How sure: 95 % intervals of ratios, paired over {over}; they hold however often one looks, "
         "for all pairs together."

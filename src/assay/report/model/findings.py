@@ -9,7 +9,7 @@ from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.report.model.values import FindingGroup, FindingSubject
 from assay.verdict import RULES
 
-ORDER: tuple[Severity, ...] = ("withheld", "flagged", "note")
+ORDER: tuple[Severity, ...] = ("error", "warning", "note")
 _NAMED = 3
 """How many subjects are named before a remedy that is theirs alone."""
 

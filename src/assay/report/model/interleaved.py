@@ -1,4 +1,4 @@
-"""How a run was interleaved, in sentences: its turns, how ratios scatter, and what would narrow them."""
+"""How a run was interleaved, in sentences: its slices, how ratios scatter, and what would narrow them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from assay.model.run import Run
 from assay.report.model.rows import name_of_case, with_names
 from assay.stats import MINIMUM_EFFECT
 from assay.stats.interleaved import More, Spread, more_needed, spread
-from assay.stats.pairing import Side, cycle_logs, half_width, left_out
+from assay.stats.pairing import Side, half_width, left_out, round_logs
 from assay.verdict.facts import RunSeen
 from assay.verdict.pairs import sides as sides_of
 
 _FEW_LOADS = 2
-"""So many have their turns told with the answer; of more a page would be turns before it is results."""
+"""So many have their turns told with the answer; of more a page would be slices before it is results."""
 
 
 class _RatioPair(NamedTuple):
     """Two servers, how their log ratios scatter, and the half-width of their interval; `external`: it is of
-    batches of all their cycles; and the share of cycles that were preempted and are `left_out`."""
+    batches of all their rounds; and the share of rounds that were preempted and are `left_out`."""
 
     a: str
     b: str
@@ -35,7 +35,7 @@ class _RatioPair(NamedTuple):
 
 
 def unit_of(a: Side, b: Side) -> str:
-    """What each value of a pair is called: of servers that nobody restarts a batch of cycles."""
+    """What each value of a pair is called: of servers that nobody restarts a batch of rounds."""
     return "batch" if a.external and b.external else "block"
 
 
@@ -43,26 +43,26 @@ def sentences(run: Run) -> Iterator[str]:
     """Sentences for the answer; none of a run whose trials followed one another."""
     if not run.blocks:
         return
-    each = tuple(turns(run))
-    yield from each if len(each) <= _FEW_LOADS else (_all_turns(run),)
+    each = tuple(slices(run))
+    yield from each if len(each) <= _FEW_LOADS else (_all_slices(run),)
     pairs = list(_pairs(run))
     if (most := max((pair.left_out for pair in pairs), default=0.0)) > 0:
         yield (
-            f"Ratios leave out cycles in which other programs kept the client from its core: {_share(most)} "
+            f"Ratios leave out rounds in which other programs kept the client from its core: {_share(most)} "
             f"of them{', at most' if len(pairs) > 1 else ''}."
         )
     if pairs:
         yield _scatter(run, max(pairs, key=lambda pair: pair.half))
 
 
-def turns(run: Run) -> Iterator[str]:
+def slices(run: Run) -> Iterator[str]:
     """How each load went round, in a sentence."""
     by_load = _by_load(run)
     for load, blocks in by_load.items():
-        yield _turns(run, blocks, f", {fmt.safe(load)}" if len(by_load) > 1 else "")
+        yield _slices(run, blocks, f", {fmt.safe(load)}" if len(by_load) > 1 else "")
 
 
-def _all_turns(run: Run) -> str:
+def _all_slices(run: Run) -> str:
     """How many loads went round, where a sentence of each would stand before the results."""
     each = _by_load(run).values()
     last = [blocks[-1].lengths for blocks in each]
@@ -91,7 +91,7 @@ def _by_load(run: Run) -> dict[str, list[Block]]:
     return found
 
 
-def _turns(run: Run, blocks: Sequence[Block], of_load: str) -> str:
+def _slices(run: Run, blocks: Sequence[Block], of_load: str) -> str:
     """How a load went round: the lengths of its last block, which the first ones settled."""
     last = blocks[-1]
     alive = len(last.trials)
@@ -118,8 +118,8 @@ def _scatter(run: Run, pair: _RatioPair) -> str:
     seen = pair.spread
     names = " / ".join(name_of_case(run, case) for case in (pair.a, pair.b))
     said = (
-        f"The ratio that scatters most ({names}) deviates by {_share(seen.within)} from cycle to cycle of a "
-        f"block of {seen.cycles} and by {_share(seen.between)} from block to block beyond that"
+        f"The ratio that scatters most ({names}) deviates by {_share(seen.within)} from round to round of a "
+        f"block of {seen.rounds} and by {_share(seen.between)} from block to block beyond that"
     )
     design = run.header.design
     wanted = design.margin if isinstance(design, ComparisonDesign) else MINIMUM_EFFECT
@@ -129,31 +129,31 @@ def _scatter(run: Run, pair: _RatioPair) -> str:
     ways = []
     if more.blocks is not None:
         ways.append(fmt.counted(max(1, more.blocks - seen.blocks), "more block"))
-    if more.cycles is not None:
-        ways.append(f"blocks of {fmt.count(more.cycles)} cycles")
+    if more.rounds is not None:
+        ways.append(f"blocks of {fmt.count(more.rounds)} rounds")
     if not ways:
         return f"{said}; no number of blocks would bring it to ± {_share(wanted)}."
     return f"{said}; {' or '.join(ways)} would probably bring it to ± {_share(wanted)}."
 
 
 def _more(run: Run, pair: _RatioPair, half: float) -> More:
-    """What would bring the interval to `half`; of servers that stand only the number of cycles counts."""
+    """What would bring the interval to `half`; of servers that stand only the number of rounds counts."""
     seen, whole = pair.spread, _run_seen(run)
     if not pair.external:
         return more_needed(seen, half, lambda n: half_width(whole.manner, n, whole.alpha))
     times = (pair.half / half) ** 2
-    return More(math.ceil(seen.blocks * times), math.ceil(seen.cycles * times))
+    return More(math.ceil(seen.blocks * times), math.ceil(seen.rounds * times))
 
 
 def _pairs(run: Run) -> Iterator[_RatioPair]:
-    """Every two that were compared and took turns in more than one block."""
+    """Every two that were compared and were interleaved in more than one block."""
     seen = _run_seen(run)
     for one in run.judgement.comparisons if run.judgement else ():
         a, b = seen.find(one.a), seen.find(one.b)
         if a is None or b is None or one.ratio is None or one.void:
             continue
         sides = sides_of(run.judgement.findings if run.judgement else (), a, b)
-        found = spread(list(cycle_logs(*sides).values()))
+        found = spread(list(round_logs(*sides).values()))
         if found is not None and one.ratio.low is not None and one.ratio.high is not None:
             half = math.log(one.ratio.high / one.ratio.low) / 2
             yield _RatioPair(

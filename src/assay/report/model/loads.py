@@ -106,9 +106,9 @@ def percentile_name(p: float) -> str:
     return f"p{100 * p:.10g}"
 
 
-def is_withheld(findings: Iterable[Finding], figures: Figures = "throughput") -> bool:
+def is_invalid(findings: Iterable[Finding], figures: Figures = "throughput") -> bool:
     """Whether these figures of a load are no results. Its findings name no case."""
-    return verdict.withheld(findings, "", figures)
+    return verdict.invalid(findings, "", figures)
 
 
 def known_throughput(plan: LoadPlan, measured: Measurement, findings: Iterable[Finding]) -> Known | None:

@@ -196,7 +196,7 @@ def _no_ranking(run: Run, section: Section) -> Answer:
     if not figures:
         none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
         return Answer(headline=(none,))
-    standing = [row for row in figures if row.throughput is not None and not row.withheld]
+    standing = [row for row in figures if row.throughput is not None and not row.invalid]
     if len(standing) == 1:
         alone = f"{called(standing[0].name)} serves {_rate(standing[0])}; nothing is left to compare it with."
         return Answer(headline=(alone + left_out(run, section, without=standing[0]),))
@@ -209,5 +209,5 @@ def _no_ranking(run: Run, section: Section) -> Answer:
 def limits_of(section: Section) -> Iterator[tuple[Limit, str]]:
     """What limits the section's throughputs, each with the name of the case."""
     for row in section.candidates:
-        for limit in row.known.limits if row.known and not row.withheld else ():
+        for limit in row.known.limits if row.known and not row.invalid else ():
             yield limit, row.name

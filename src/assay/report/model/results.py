@@ -77,7 +77,7 @@ def _line(row: Row, *, alone: bool) -> TableLine:
     """What is told of a case; one that is `alone` has no place and is no share of a best."""
     candidate = row.case.role == "candidate" and not alone
     p50, p99 = service_words(row) if row.closed_loop else response_words(row)
-    bad = row.throughput is None and (row.withheld or row.failure is not None)
+    bad = row.throughput is None and (row.invalid or row.failure is not None)
     relative = "" if alone else fmt.safe(relative_words(row), 60)
     cells = {
         "rank": Cell(str(row.rank or fmt.UNKNOWN) if candidate else ""),
@@ -98,7 +98,7 @@ def _line(row: Row, *, alone: bool) -> TableLine:
 
 def _gravest(row: Row) -> Tone:
     severities = {finding.severity for finding in row.findings}
-    return "bad" if "withheld" in severities else "warn" if "flagged" in severities else "plain"
+    return "bad" if "error" in severities else "warn" if "warning" in severities else "plain"
 
 
 _COLUMNS = (

@@ -53,9 +53,9 @@ class ServiceUse:
 class Row:
     """One case as shown.
 
-    Figures that a finding withholds, or that were not measured, are None. `times` is what findings leave of
-    its times. `findings` are those about this case alone or about the whole run's every case. `alone`:
-    no other candidate is left to compare it with, so that it is the best of nothing.
+    Figures that a finding makes invalid, or that were not measured, are None. `times` is what findings
+    leave of its times. `findings` are those about this case alone or about the whole run's every case.
+    `alone`: no other candidate is left to compare it with, so that it is the best of nothing.
     """
 
     case: Case
@@ -67,7 +67,7 @@ class Row:
     throughput: Estimate | None
     relative: Estimate | None
     known: Known | None
-    withheld: bool
+    invalid: bool
     times: Bounded
     service_p50_ns: Estimate | None
     service_p99_ns: Estimate | None
@@ -101,7 +101,7 @@ class Row:
     def codes(self) -> tuple[str, ...]:
         """Codes of its findings above note, gravest first."""
         grave = [finding for finding in self.findings if finding.severity != "note"]
-        grave.sort(key=lambda finding: finding.severity != "withheld")
+        grave.sort(key=lambda finding: finding.severity != "error")
         return tuple(dict.fromkeys(finding.code for finding in grave))
 
 
@@ -201,8 +201,8 @@ def failure_words(row: Row) -> str:
 
 def throughput_words(row: Row) -> str:
     """The case's throughput, as a bound where it is one, or in a word why there is none."""
-    if row.withheld:
-        return "withheld"
+    if row.invalid:
+        return "invalid"
     if row.throughput is not None:
         return one_sided(row.throughput) + fmt.known_rate(row.known, row.throughput.value)
     if row.failure is None:
@@ -299,11 +299,11 @@ def _row(run: Run, case: Case) -> Row:
     measured = [trial for trial in trials if trial.measurement]
     place = _place(run, case)
     findings = verdict.concerning(ordered_findings(run), case.id)
-    withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
+    invalid = verdict.invalid(findings, case.id) or bool(place and place.invalid)
     # The trials of a search are at many rates: their times have no common quantile, their rates no mean.
     searched = isinstance(run.header.design, SearchDesign) or case.search is not None
     found = place.throughput if place else None if searched else stats.throughput(measured)
-    no_times = searched or withheld or verdict.withheld(findings, case.id, "times")
+    no_times = searched or invalid or verdict.invalid(findings, case.id, "times")
     failures = [trial.failure for trial in trials if trial.failure]
     return Row(
         case=case,
@@ -312,10 +312,10 @@ def _row(run: Run, case: Case) -> Row:
         trials=len(measured),
         failed_trials=len(failures),
         failure=failures[-1] if failures else None,
-        throughput=None if withheld else found,
-        relative=place.relative_to_best if place and not withheld else None,
-        known=place.known if place and not withheld else None,
-        withheld=withheld,
+        throughput=None if invalid else found,
+        relative=place.relative_to_best if place and not invalid else None,
+        known=place.known if place and not invalid else None,
+        invalid=invalid,
         times=verdict.bounded(findings, case.id, "times"),
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
         service_p99_ns=None if no_times else _quantile(measured, 0.99, response=False),

@@ -24,7 +24,7 @@ def in_sentences(run: Run) -> Answer:
     """What was found, how sure that is, and what the server did not survive."""
     found = answer_of(run)
     more = "To settle it: give it a larger --budget, or a wider --resolution."
-    searching = found.capacity is not None and found.state == "searching" and not _withheld(run)
+    searching = found.capacity is not None and found.state == "searching" and not _invalid(run)
     return Answer(headline=tuple(_sentences(run, found)), surer=(more,) * searching)
 
 
@@ -63,8 +63,8 @@ def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
     objective = found.bounds.objective
     trials = fmt.counted(len(found.steps), "trial")
     capacity, rate = found.capacity, fmt.rate
-    if _withheld(run):
-        yield f"The capacity of {name} is withheld."
+    if _invalid(run):
+        yield f"The capacity of {name} is invalid."
     elif capacity is None:
         why = found.steps[-1].why if found.steps else "no trial ended"
         yield f"Nothing is known of {name}: {why}."
@@ -86,9 +86,9 @@ def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
         yield f"The server did not survive {rate(first.rate_per_s)} ({number}): {first.why}."
 
 
-def _withheld(run: Run) -> bool:
+def _invalid(run: Run) -> bool:
     """Whether the times are no results that the objective was held to."""
-    return verdict.withheld(ordered_findings(run), run.header.cases[0].id, "times")
+    return verdict.invalid(ordered_findings(run), run.header.cases[0].id, "times")
 
 
 def _top(found: SearchAnswer) -> str:

@@ -28,8 +28,8 @@ def missed_blocks(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit |
         f"it {', and '.join(_causes(missed, len(tried)))}; with nothing served there, {percent(left)} of its "
         "figure is left"
     )
-    figures = {"blocks": float(len(missed)), "cycles": float(_cycles(missed[0])), "at_least_times": left}
-    return Hit("flagged", evidence, figures, gravity=len(missed))
+    figures = {"blocks": float(len(missed)), "rounds": float(_rounds(missed[0])), "at_least_times": left}
+    return Hit("warning", evidence, figures, gravity=len(missed))
 
 
 def _beside_others(case: CaseSeen, run: RunSeen) -> list[Trial]:
@@ -61,7 +61,7 @@ def _causes(missed: Sequence[Trial], tried: int) -> Iterator[str]:
         first = ", in the first of them" if len(ended) > 1 else ""
         yield (
             f"ended before the others in {counted(len(ended), 'block')} of {tried}{first} after "
-            f"{counted(_cycles(ended[0]), 'measured cycle')}{_why(ended[0])}"
+            f"{counted(_rounds(ended[0]), 'measured round')}{_why(ended[0])}"
         )
     silent = [trial for trial in missed if trial.measurement is not None]
     if silent:
@@ -75,14 +75,14 @@ def _why(trial: Trial) -> str:
     return f": {trial.failure.reason}" if trial.failure else ""
 
 
-def _cycles(trial: Trial) -> int:
-    return len(trial.arm.cycles) if trial.arm else 0
+def _rounds(trial: Trial) -> int:
+    return len(trial.arm.rounds) if trial.arm else 0
 
 
 T4 = CaseRule(
     code="T4",
     title="a server missing from blocks",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects("at most", because="it missed blocks that others had"),),
     meaning=(
         "It died, answered nothing, or did not keep its contract, and the others went on. Such a block "
@@ -113,7 +113,7 @@ T5 = RunRule(
         "difference: the same certainty takes many more blocks."
     ),
     remedy="give each a port and a database of its own, or a machine with room for all",
-    source="ours; the same program twice: 9 % deviation one after the other, 1 % in turns",
+    source="ours; the same program twice: 9 % deviation sequential, 1 % interleaved",
     example="Two servers that both insist on port 8080.",
     check=not_side_by_side,
 )

@@ -23,7 +23,7 @@ def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subj
         yield (
             Subject(),
             Hit(
-                "flagged",
+                "warning",
                 f"{original.name} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself, "
                 f"so no difference below {percent(far)} is claimed",
                 {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "wider": far},
@@ -34,7 +34,7 @@ def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subj
 D1 = RunRule(
     code="D1",
     title="a server differs from itself",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects(comparison="wider", because="a server differed from itself"),),
     meaning=(
         "The A/A control enters one case twice. It came out different, so this run finds differences "
@@ -59,13 +59,13 @@ def not_interleaved(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subj
     returns = sum(later.block < earlier.block for earlier, later in zip(trials, trials[1:], strict=False))
     if returns:
         evidence = f"{returns} of {len(trials)} trials began in an earlier block than the trial before"
-        yield Subject(), Hit("flagged", evidence, {"returns": float(returns)})
+        yield Subject(), Hit("warning", evidence, {"returns": float(returns)})
 
 
 D2 = RunRule(
     code="D2",
     title="cases were not interleaved",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects(comparison="void"),),
     meaning=(
         "Cases that run one after the other each meet another machine: it heats up, is throttled, gets "
@@ -134,13 +134,13 @@ def damaged_record(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subje
     if run.damage:
         lines = counted(len(run.damage), "line")
         evidence = f"{lines} of the record cannot be used: {run.damage[0]}"
-        yield Subject(), Hit("flagged", evidence, {"lines": float(len(run.damage))})
+        yield Subject(), Hit("warning", evidence, {"lines": float(len(run.damage))})
 
 
 D5 = RunRule(
     code="D5",
     title="the record is damaged",
-    severities=("flagged",),
+    severities=("warning",),
     meaning=(
         "Bytes of the stored run are not those that were written. The figures rest on what is left; a trial "
         "that is gone may have spoken for any server."

@@ -21,7 +21,7 @@ def cache_measured(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit 
     if ratio is None or ratio.low is None or ratio.value <= 1 + thresholds["faster"] or ratio.low <= 1:
         return None
     return Hit(
-        "flagged",
+        "warning",
         f"one repeated input is served {percent(ratio.value - 1)} faster than inputs drawn at random",
         {"ratio": ratio.value, "limit": 1 + thresholds["faster"]},
     )
@@ -30,7 +30,7 @@ def cache_measured(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit 
 W4 = CaseRule(
     code="W4",
     title="a cache is measured",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects("at most", because="a cache answered"),),
     thresholds=(Threshold("faster", 0.10, "share", "how much faster one repeated input may be"),),
     meaning=(
@@ -59,12 +59,12 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
     wanted = "2" if asked.http == "auto" else asked.http
     if asked.http in ("2", "3") and answers.http_versions and set(answers.http_versions) != {wanted}:
         came = ", ".join(f"HTTP/{version}" for version in sorted(answers.http_versions))
-        return Hit("withheld", f"answers came as {came}, though HTTP/{wanted} was asked for")
+        return Hit("error", f"answers came as {came}, though HTTP/{wanted} was asked for")
     foreign = [outcome for outcome in load.counts.outcomes if outcome.kind == "wrong_protocol"]
     if foreign:
         many = counted(sum(outcome.count for outcome in foreign), "request")
         return Hit(
-            "withheld",
+            "error",
             f"HTTP/{wanted} was asked for, and {many} found that the server does not speak it: "
             f"{foreign[0].example}",
             remedy=f"leave --http{wanted} out, or let the server speak it (--http auto takes what it picks)",
@@ -73,9 +73,7 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
     unasked = seen - asked.encodings if "*" not in asked.encodings else set()
     if unasked:
         accepted = ", ".join(sorted(asked.encodings)) or "no encoding"
-        return Hit(
-            "withheld", f"answers came as {', '.join(sorted(unasked))}, though {accepted} was asked for"
-        )
+        return Hit("error", f"answers came as {', '.join(sorted(unasked))}, though {accepted} was asked for")
     older = answers.http_versions.get("1.0", 0)
     if asked.http_version != "1.1" or not older:  # the other way round is the rule: RFC 9110, 2.5
         return None
@@ -83,13 +81,13 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
         closing = " and closes each connection after its answer" if load.closes_each else ""
         flags = f"--http1.0{' --no-keep-alive' if closing else ''}"
         return Hit(
-            "flagged",
+            "warning",
             f"the server speaks HTTP/1.0{closing}; it was followed",
             remedy=f"say that it is meant: {flags}; or let the server speak HTTP/1.1 and keep its "
             "connections, as it should for many requests",
             effects=_FOLLOWED,
         )
-    return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
+    return Hit("error", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
 
 
 def _not_kept(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -99,7 +97,7 @@ def _not_kept(load: Load, thresholds: Thresholds) -> Hit | None:
     if share <= thresholds["reopened"]:
         return None
     return Hit(
-        "flagged" if load.follows else "withheld",
+        "warning" if load.follows else "error",
         f"keep-alive was asked for, but for {counted(ended, 'request')} "
         f"{counted(closed, 'connection')} had to be opened again ({percent(share)})",
         {"reopened": float(closed), "share": share, "limit": thresholds["reopened"]},
@@ -124,15 +122,15 @@ def _strayed(stray: Stray, ended: int, limit: float) -> Hit:
     # Servers tell an idle connection that its time is up (408): nobody asked, and it answers nothing.
     if stray.example.startswith("HTTP/1.") and stray.example[8:12] != " 408":
         evidence = f"answers that nobody asked for: {came}{example}; others passed for requests' own"
-        return Hit("withheld", evidence, figures, gravity=1.0)
+        return Hit("error", evidence, figures, gravity=1.0)
     evidence = f"bytes that belong to no answer: {came}{example}"
-    return Hit("withheld" if share > limit else "note", evidence, figures, gravity=share)
+    return Hit("error" if share > limit else "note", evidence, figures, gravity=share)
 
 
 W5 = LoadRule(
     code="W5",
     title="not the protocol that was asked for",
-    severities=("withheld", "flagged", "note"),
+    severities=("error", "warning", "note"),
     effects=(VOID, _FOLLOWED),
     thresholds=(
         Threshold(
@@ -166,7 +164,7 @@ def unequal_means(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | Non
     ]
     if not differences:
         return None
-    return Hit("flagged", f"unequal means: {', '.join(differences)}")
+    return Hit("warning", f"unequal means: {', '.join(differences)}")
 
 
 def _given(seen: CaseSeen, what: str) -> str | None:
@@ -180,7 +178,7 @@ def _given(seen: CaseSeen, what: str) -> str | None:
 W6 = PairRule(
     code="W6",
     title="unequal cores, workers or pools",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects(comparison="void"),),
     thresholds=(Threshold("allowed", 0, "count", "1 where the study says that they differ, and why"),),
     meaning=(
@@ -199,7 +197,7 @@ W6 = PairRule(
 def handicapped(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """W7, from the manifest's facts."""
     handicaps = _handicaps(case.case)
-    return Hit("flagged", f"it ran with {', '.join(handicaps)}") if handicaps else None
+    return Hit("warning", f"it ran with {', '.join(handicaps)}") if handicaps else None
 
 
 def _handicaps(case: Case) -> list[str]:
@@ -217,7 +215,7 @@ def _handicaps(case: Case) -> list[str]:
 W7 = CaseRule(
     code="W7",
     title="a handicapped server",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects("at least", because="it ran handicapped"),),
     meaning="Nobody runs it in production like this; the figure is that of the setting, not of the server.",
     remedy="start it as its documentation says for production: full JIT, release build, request log off",

@@ -73,10 +73,10 @@ def _no_time_to_spare(load: Load, idle: float, thresholds: Thresholds) -> Hit:
     remedy = _SERVER_TOO_FAST if load.counts.rate_per_s > _FAST_PER_S * threads else _COSTLY_REQUESTS
     if 1 - busiest < thresholds["idle"]:
         evidence = f"the busiest generator thread used {percent(busiest)} of its core {limit}"
-        return Hit("withheld", evidence, figures, gravity=-idle, remedy=remedy)
+        return Hit("error", evidence, figures, gravity=-idle, remedy=remedy)
     if 1 - load.crowded_share < thresholds["idle"]:
         evidence = f"{counted(threads, 'thread')} used {percent(load.crowded_share)} of the generator's cores"
-        return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle, remedy=remedy)
+        return Hit("error", f"{evidence} {limit}", figures, gravity=-idle, remedy=remedy)
     used = f"its threads used {percent(load.crowded_share)} of them"
     cores = load.machine.client_cores
     by_link = load.link_cores / cores if cores else 0.0
@@ -88,7 +88,7 @@ def _no_time_to_spare(load: Load, idle: float, thresholds: Thresholds) -> Hit:
     elif by_link > load.crowded_share:
         remedy = _TOO_MUCH
     evidence = f"the generator's cores were only {percent(idle)} idle, {used} {limit}"
-    return Hit("withheld", evidence, figures, gravity=-idle, remedy=remedy)
+    return Hit("error", evidence, figures, gravity=-idle, remedy=remedy)
 
 
 def _late(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -100,7 +100,7 @@ def _late(load: Load, thresholds: Thresholds) -> Hit | None:
     if lag <= max(thresholds["send_lag"], thresholds["send_lag_share"] * response):
         return None
     return Hit(
-        "withheld",
+        "error",
         f"p99 of send lag is {duration(lag)}, p99 of response time {duration(response)}",
         {"send_lag_p99_ns": lag, "limit_ns": thresholds["send_lag"]},
         gravity=lag,
@@ -113,7 +113,7 @@ _SENT_LATE = Effects(times="void", when="an open loop was late by itself")
 G1 = LoadRule(
     code="G1",
     title="the generator was saturated",
-    severities=("withheld",),
+    severities=("error",),
     effects=(_GENERATOR_FULL, _SERVER_SET_THE_PACE, _SENT_LATE, BETWEEN_BUILDS),
     thresholds=(
         Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),
@@ -149,7 +149,7 @@ def generator_stalled(load: Load, thresholds: Thresholds) -> Hit | None:
     share = longest / load.counts.duration_ns
     most = exact_duration(thresholds["stall"])
     return Hit(
-        "withheld",
+        "error",
         f"the generator stood still for {duration(longest)} (at most {most})",
         {"stall_ns": float(longest), "limit_ns": thresholds["stall"]},
         gravity=longest,
@@ -169,7 +169,7 @@ _TIMES_ONLY = Effects(times="void", when="less")
 G2 = LoadRule(
     code="G2",
     title="the generator stalled",
-    severities=("withheld",),
+    severities=("error",),
     effects=(_STOOD_STILL, _TIMES_ONLY),
     thresholds=(
         Threshold(
@@ -204,14 +204,14 @@ def near_ceiling(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | 
         return None
     reached = statistics.fmean(case.throughput_by_block.values())
     most = statistics.fmean(ceiling.throughput_by_block.values())
-    if most <= 0 or reached <= thresholds["flagged"] * most:
+    if most <= 0 or reached <= thresholds["warning"] * most:
         return None
     share, pace = reached / most, case.server_busy_share
     evidence = f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here"
-    figures = {"share": share, "ceiling_per_s": most, "limit": thresholds["flagged"]}
-    if share > thresholds["withheld"]:
-        return _by_pace(Hit("withheld", evidence, figures, share), pace, _NEAR, _NEAR_ITS_OWN)
-    return _by_pace(Hit("flagged", evidence, figures, share), pace, _BELOW, _BELOW_ITS_OWN)
+    figures = {"share": share, "ceiling_per_s": most, "limit": thresholds["warning"]}
+    if share > thresholds["error"]:
+        return _by_pace(Hit("error", evidence, figures, share), pace, _NEAR, _NEAR_ITS_OWN)
+    return _by_pace(Hit("warning", evidence, figures, share), pace, _BELOW, _BELOW_ITS_OWN)
 
 
 _BELOW = Effects("at least", because="close to the generator's ceiling", when="up to 90 %", held_back=True)
@@ -223,13 +223,16 @@ _BELOW_ITS_OWN = Effects(when="up to 90 %, the server's cores 97 % busy")
 G5 = CaseRule(
     code="G5",
     title="close to the generator's ceiling",
-    severities=("flagged", "withheld"),
+    severities=("warning", "error"),
     effects=(_NEAR, _BELOW, _NEAR_ITS_OWN, _BELOW_ITS_OWN, BETWEEN_BUILDS),
     thresholds=(
         Threshold(
-            "flagged", 0.70, "share", "share of the null server's throughput above which a case is flagged"
+            "warning",
+            0.70,
+            "share",
+            "share of the null server's throughput that warns of it",
         ),
-        Threshold("withheld", 0.90, "share", "share above which its times are withheld"),
+        Threshold("error", 0.90, "share", "share above which its times are invalid"),
     ),
     meaning=(
         "A server that does nothing was hardly faster, so the figure says more about the client, the "
@@ -238,7 +241,7 @@ G5 = CaseRule(
     ),
     remedy="give the generator more cores or the server fewer, or give the server more work for each request",
     source="MLPerf's null system under test; percentages ours",
-    example="A Go server at 180,000/s where the null server reaches 235,000/s (77 %): flagged.",
+    example="A Go server at 180,000/s where the null server reaches 235,000/s (77 %): a warning.",
     exempt=frozenset({"ceiling"}),
     check=near_ceiling,
 )
@@ -257,7 +260,7 @@ def link_full(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     way = "link" if load.generators else "loopback"
     return Hit(
-        "withheld",
+        "error",
         f"{per_s / 1e6:,.0f} MB/s of the {ceiling / 1e6:,.0f} MB/s that the {way} carries here",
         {"bytes_per_s": per_s, "ceiling_bytes_per_s": ceiling},
         gravity=per_s,
@@ -280,7 +283,7 @@ def _not_as_asked(carried: Carried, thresholds: Thresholds) -> Hit | None:
     if not beyond:
         return None
     return Hit(
-        "withheld",
+        "error",
         f"the link with a delay {' and '.join(said[name] for name in beyond)}",
         {f"{name}_share": share for name, share in shares.items()},
         gravity=max(shares.values()),
@@ -293,7 +296,7 @@ _TOO_MUCH = "ask for less over it, or give the client another core: there the li
 G6 = LoadRule(
     code="G6",
     title="the link was full",
-    severities=("withheld",),
+    severities=("error",),
     effects=(Effects("at least", "void", because="the link was full", held_back=True),),
     thresholds=(
         Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),
@@ -339,7 +342,7 @@ def suspiciously_equal(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[S
             f"the client was {percent(busy)} busy"
         )
         for seen in level:
-            hit = Hit("withheld", evidence, {"best_per_s": best, "client_busy_share": busy})
+            hit = Hit("error", evidence, {"best_per_s": best, "client_busy_share": busy})
             yield Subject(case=seen.case.id), _by_pace(hit, seen.server_busy_share, _ONE_FIGURE)
 
 
@@ -364,7 +367,7 @@ _ONE_FIGURE = Effects(
 G7 = RunRule(
     code="G7",
     title="unrelated servers at one figure",
-    severities=("withheld",),
+    severities=("error",),
     effects=(_ONE_FIGURE, _SERVER_SET_THE_PACE),
     thresholds=(
         Threshold("within", 0.01, "share", "distance from the best that counts as the same figure"),

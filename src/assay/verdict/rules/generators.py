@@ -20,13 +20,13 @@ def generator_lost(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit 
     if not lost or lost[0].failure is None:
         return None
     evidence = f"{counted(len(lost), 'trial')} of {len(case.trials)} ended so: {lost[0].failure.reason}"
-    return Hit("flagged", evidence, {"trials": float(len(lost))}, gravity=len(lost))
+    return Hit("warning", evidence, {"trials": float(len(lost))}, gravity=len(lost))
 
 
 G9 = CaseRule(
     code="G9",
     title="a machine of the cluster failed",
-    severities=("flagged",),
+    severities=("warning",),
     meaning=(
         "What the others measured is not the load that was asked for: those trials have no figures. The "
         "others stand, but fewer trials make a wider interval, and what took the machine may come again."
@@ -55,7 +55,7 @@ def generators_unequal(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     evidence = f"generator {node} had {percent(share)} of the mean's answers for each of its connections"
     return Hit(
-        "flagged",
+        "warning",
         evidence,
         {"share": share, "limit": thresholds["apart"]},
         gravity=1 - share,
@@ -65,7 +65,7 @@ def generators_unequal(load: Load, thresholds: Thresholds) -> Hit | None:
 G10 = LoadRule(
     code="G10",
     title="generators unequal",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects("at least", because="a generator lagged behind the others", held_back=True),),
     thresholds=(Threshold("apart", 0.25, "share", "how far below the mean a generator may lie"),),
     meaning=(
@@ -85,7 +85,7 @@ def clocks_uncertain(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     limit = max(thresholds["apart"], thresholds["share"] * load.counts.duration_ns)
     if load.washout_ns is not None:
-        return _turns_apart(load.generators, load.washout_ns, limit)
+        return _slices_apart(load.generators, load.washout_ns, limit)
     worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))
     unsure, late = _unsure_ns(worst), max(0, worst.started_late_ns)
     if unsure + late <= limit:
@@ -95,16 +95,16 @@ def clocks_uncertain(load: Load, thresholds: Thresholds) -> Hit | None:
         f"{duration(unsure)} (at most {duration(limit)} together)"
     )
     return Hit(
-        "withheld",
+        "error",
         evidence,
         {"uncertainty_ns": float(unsure), "late_ns": float(late)},
         gravity=unsure + late,
     )
 
 
-def _turns_apart(generators: Sequence[GeneratorSeen], washout_ns: int, limit: float) -> Hit | None:
-    """Of a load in turns two of them must not load two servers at once; slices count from the agreed instant,
-    so that a late start spoils those alone that it reaches into."""
+def _slices_apart(generators: Sequence[GeneratorSeen], washout_ns: int, limit: float) -> Hit | None:
+    """Of a load interleaved two of them must not load two servers at once; slices count from the agreed
+    instant, so that a late start spoils those alone that it reaches into."""
     worst = max(generators, key=lambda one: 2 * one.clock.uncertainty_ns + _moved_ns(one))
     apart, moved = 2 * worst.clock.uncertainty_ns + _moved_ns(worst), _moved_ns(worst)
     if apart > washout_ns:
@@ -112,13 +112,13 @@ def _turns_apart(generators: Sequence[GeneratorSeen], washout_ns: int, limit: fl
             f"generator {worst.node}'s clock is known to {duration(worst.clock.uncertainty_ns)} and moved by "
             f"{duration(moved)}: its slices may reach into others, {duration(washout_ns)} away"
         )
-        return Hit("withheld", evidence, {"apart_ns": float(apart), "washout_ns": float(washout_ns)}, apart)
+        return Hit("error", evidence, {"apart_ns": float(apart), "washout_ns": float(washout_ns)}, apart)
     last = max(generators, key=lambda one: one.started_late_ns - one.measurement.warmup_ns)
     late = last.started_late_ns - last.measurement.warmup_ns
     if late <= limit:
         return None
     evidence = f"generator {last.node} began {duration(late)} after its measured time"
-    return Hit("withheld", evidence, {"late_ns": float(late)}, late)
+    return Hit("error", evidence, {"late_ns": float(late)}, late)
 
 
 def _moved_ns(one: GeneratorSeen) -> int:
@@ -138,7 +138,7 @@ def _unsure_ns(one: GeneratorSeen) -> int:
 G11 = LoadRule(
     code="G11",
     title="generators not at one time",
-    severities=("withheld",),
+    severities=("error",),
     effects=(Effects("at least", "void", because="its generators did not begin together", held_back=True),),
     thresholds=(
         Threshold("apart", 10e6, "ns", "how late and how uncertain a generator's start may be"),
@@ -161,13 +161,13 @@ def versions_differ(load: Load, thresholds: Thresholds) -> Hit | None:
     versions = sorted({one.measurement.engine_version for one in load.generators})
     if len(versions) < 2:
         return None
-    return Hit("withheld", f"the generators ran the engine in versions {', '.join(versions)}")
+    return Hit("error", f"the generators ran the engine in versions {', '.join(versions)}")
 
 
 G12 = LoadRule(
     code="G12",
     title="generators of several versions",
-    severities=("withheld",),
+    severities=("error",),
     effects=(VOID,),
     meaning="Two versions of the engine may deal, time and count differently: theirs is not one load.",
     remedy="install the same version on all machines; Assay refuses to start with several",

@@ -22,17 +22,17 @@ def cores_shared(load: Load, thresholds: Thresholds) -> Hit | None:
         same = set(shared) & set(machine.server_cpus)
         how = "run on the same cores" if same else "run on hardware threads of the same core"
         which = ", ".join(str(cpu) for cpu in shared)
-        return Hit("flagged", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
+        return Hit("warning", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
     if cores is not None and threads > cores:
         evidence = f"{counted(threads, 'client thread')} on {counted(cores, 'core')}"
-        return Hit("flagged", evidence, figures, gravity=threads / cores, effects=_TOO_MANY_THREADS)
+        return Hit("warning", evidence, figures, gravity=threads / cores, effects=_TOO_MANY_THREADS)
     unpinned = not machine.client_cpus and not machine.server_cpus
     together = machine.link is not None and machine.link.same_machine
     if together and unpinned and cores is not None and threads >= cores:
         evidence = (
             f"{counted(threads, 'client thread')} on a machine of {counted(cores, 'core')} that serves too"
         )
-        return Hit("flagged", evidence, figures, gravity=threads / cores)
+        return Hit("warning", evidence, figures, gravity=threads / cores)
     return None
 
 
@@ -44,7 +44,7 @@ _TOO_MANY_THREADS = replace(_CORES_SHARED, when="more client threads than cores"
 H1 = LoadRule(
     code="H1",
     title="client and server compete for cores",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(_CORES_SHARED, _TOO_MANY_THREADS),
     meaning=(
         "What the client takes, the server lacks. The busier client makes its server look slower, and the"
@@ -63,14 +63,14 @@ H1 = LoadRule(
 
 
 def machine_busy(load: Load, thresholds: Thresholds) -> Hit | None:
-    """H2: what the machine, or its host, took away during the trial. In turns all meet it alike; of trials
+    """H2: what the machine, or its host, took away during the trial. Interleaved all meet it alike; of trials
     one after the other each has its own."""
     hit = _disturbance(load, thresholds)
-    in_turns = load.washout_ns is not None
-    return hit and replace(hit, effects=_MET_ALIKE if in_turns else _ONE_AFTER_THE_OTHER)
+    interleaved = load.washout_ns is not None
+    return hit and replace(hit, effects=_MET_ALIKE if interleaved else _ONE_AFTER_THE_OTHER)
 
 
-_MET_ALIKE = Effects("at least", comparison="none", because="the machine was busy", when="in turns")
+_MET_ALIKE = Effects("at least", comparison="none", because="the machine was busy", when="interleaved")
 _ONE_AFTER_THE_OTHER = replace(_MET_ALIKE, comparison="at least", when="of both, one after the other")
 
 
@@ -82,16 +82,16 @@ def _disturbance(load: Load, thresholds: Thresholds) -> Hit | None:
     figures = {} if stolen is None else {"steal_share": stolen}
     if stolen is not None and stolen > thresholds["steal"]:
         evidence = f"{percent(stolen)} of the CPU time was stolen by the host"
-        return Hit("flagged", evidence, figures, gravity=1)
+        return Hit("warning", evidence, figures, gravity=1)
     throttled = (host.throttled_ns or 0) / load.counts.duration_ns if load.counts.duration_ns else 0.0
     if throttled > thresholds["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
-        return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
+        return Hit("warning", evidence, figures | {"throttled_share": throttled}, gravity=1)
     others = _background_cores(load)
     if others is not None and others > thresholds["background"]:
         resting = {} if load.resting_cores is None else {"resting_cores": load.resting_cores}
         figures |= {"others_cores": others, **resting}
-        return Hit("flagged", _who_was_busy(others, load.resting_cores), figures, gravity=others)
+        return Hit("warning", _who_was_busy(others, load.resting_cores), figures, gravity=others)
     fastest = load.of_run.fastest_mhz if load.of_run else None
     if host.mhz and fastest and host.mhz < fastest * (1 - thresholds["frequency"]):
         # A reading of an instant, not a mean over the trial: worth a word, no more.
@@ -101,7 +101,7 @@ def _disturbance(load: Load, thresholds: Thresholds) -> Hit | None:
 
 
 def _who_was_busy(others: float, resting: float | None) -> str:
-    """Of so many cores what servers kept busy whose turn it was not: they are ours, and no other program."""
+    """Of so many cores what servers kept busy whose slice it was not: they are ours, and no other program."""
     if resting is None:
         return f"servers of its block that rested, or other programs, kept {others:.1f} cores busy"
     if round(resting, 1) == 0:
@@ -116,8 +116,8 @@ def _background_cores(load: Load) -> float | None:
     """Cores kept busy by neither client, server nor services.
 
     A kernel that counts by ticks (CONFIG_TICK_CPU_ACCOUNTING) reads too little from a core whose work keeps
-    step with its ticks, as that of two programs that take turns does. What is missing on the server's cores
-    must not hide what is too much on the client's, so each group of cores is looked at by itself. The
+    step with its ticks, as that of two programs that are interleaved does. What is missing on the server's
+    cores must not hide what is too much on the client's, so each group of cores is looked at by itself. The
     kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
     machine, host, duration_ns = load.machine, load.machine.host, load.counts.duration_ns
@@ -143,7 +143,7 @@ def _background_cores(load: Load) -> float | None:
 H2 = LoadRule(
     code="H2",
     title="the machine was busy",
-    severities=("flagged", "note"),
+    severities=("warning", "note"),
     effects=(_MET_ALIKE, _ONE_AFTER_THE_OTHER),
     thresholds=(
         Threshold("steal", 0.01, "share", "CPU time that the host may take away"),
@@ -170,11 +170,11 @@ H2 = LoadRule(
 
 
 def machine_unfit(load: Load, thresholds: Thresholds) -> Hit | None:
-    """H3: limits that were hit withhold; settings that make figures wander are noted."""
+    """H3: limits that were hit are errors; settings that make figures wander are noted."""
     for outcome in load.counts.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
             evidence = f"{counted(outcome.count, 'request')} found {_LIMITS[outcome.kind]}"
-            return Hit("withheld", evidence, {"count": float(outcome.count)}, outcome.count)
+            return Hit("error", evidence, {"count": float(outcome.count)}, outcome.count)
     machine, asked = load.machine.environment, load.asked.connections
     if machine is None:
         return None
@@ -200,7 +200,7 @@ _LIMITS = {"no_descriptors": "no file descriptor free", "no_ports": "no local po
 H3 = LoadRule(
     code="H3",
     title="the machine's settings",
-    severities=("withheld", "note"),
+    severities=("error", "note"),
     effects=(_LIMIT_HIT,),
     thresholds=(
         Threshold("per_connection", 1.2, "ratio", "descriptors and local ports for each connection"),

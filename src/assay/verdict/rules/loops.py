@@ -21,7 +21,7 @@ def waiting_hidden(load: Load, thresholds: Thresholds) -> Hit | None:
     if response <= thresholds["factor"] * service or response - service <= thresholds["least"]:
         return None
     return Hit(
-        "flagged",
+        "warning",
         f"p99 is {duration(response)} from the intended start, but {duration(service)} from the send",
         {"response_p99_ns": response, "service_p99_ns": service, "factor": response / service},
         gravity=response / service,
@@ -31,7 +31,7 @@ def waiting_hidden(load: Load, thresholds: Thresholds) -> Hit | None:
 M4 = LoadRule(
     code="M4",
     title="requests waited before they were sent",
-    severities=("flagged",),
+    severities=("warning",),
     thresholds=(
         Threshold("factor", 2.0, "ratio", "p99 of response time over p99 of service time"),
         Threshold("least", 1e6, "ns", "difference of the two below which nothing is said"),
@@ -54,13 +54,13 @@ def tail_from_closed_loop(load: Load, thresholds: Thresholds) -> Hit | None:
     if not load.asked.closed or not quoted or load.asked.think_time_ns:
         return None
     many = counted(load.asked.places, f"saturating {load.asked.place}")
-    return Hit("flagged", f"a tail of service times is quoted from {many}")
+    return Hit("warning", f"a tail of service times is quoted from {many}")
 
 
 M5 = LoadRule(
     code="M5",
     title="tail latency from a closed loop",
-    severities=("flagged",),
+    severities=("warning",),
     meaning=(
         "At saturation the times are the queue that the client itself makes (connections divided by "
         "throughput), and a slow answer holds back the very requests that would have shown it."
@@ -93,13 +93,13 @@ def arrivals_otherwise(load: Load, thresholds: Thresholds) -> Hit | None:
         )
     else:
         evidence = f"constant arrivals scatter {fit.statistic:.1f} times as much as Poisson arrivals would"
-    return Hit("flagged", evidence, {"statistic": fit.statistic, "limit": fit.limit}, gravity=fit.statistic)
+    return Hit("warning", evidence, {"statistic": fit.statistic, "limit": fit.limit}, gravity=fit.statistic)
 
 
 M6 = LoadRule(
     code="M6",
     title="arrivals are not what the plan claims",
-    severities=("flagged", "note"),
+    severities=("warning", "note"),
     meaning=(
         "Requests came in bursts or lulls of the generator's own, and the queue that these make is in the"
         " times."
@@ -122,7 +122,7 @@ def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hi
     if busy is None or busy >= thresholds["busy"]:
         return None
     return Hit(
-        "flagged",
+        "warning",
         f"the server's cores were {percent(busy)} busy, and nothing else is named that held it back",
         {"busy_share": busy, "limit": thresholds["busy"]},
         gravity=-busy,
@@ -132,7 +132,7 @@ def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hi
 M7 = CaseRule(
     code="M7",
     title="not server-bound",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(
         Effects("at least", because="something else than the server set the pace", held_back=True),
         BETWEEN_BUILDS,

@@ -21,9 +21,9 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
 
     A run sees a request that crosses its edge either whole or not at all, which can move the left side by as
     much as mean time / duration; that much is allowed on top of the tolerance. Our engine adds up how long
-    requests had been under way at the edges (of a load that took turns, of each slice), which belongs to the
-    left side, and only think time is allowed for. (Not where requests failed: no time of theirs is recorded,
-    so what they had behind them at an edge has nothing to be set off against.)
+    requests had been under way at the edges (of a load that were interleaved, of each slice), which belongs
+    to the left side, and only think time is allowed for. (Not where requests failed: no time of theirs is
+    recorded, so what they had behind them at an edge has nothing to be set off against.)
     A number of requests ends when the slowest of the last is answered, and the other connections rest until
     then; where each has only a few, these rests are most of the load, and nothing can be told.
 
@@ -35,11 +35,11 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     if load.asked.counted and times.count < _FEWEST_EACH * asked:
         return None
-    cycle_ns = times.mean_ns + load.asked.think_time_ns
+    round_ns = times.mean_ns + load.asked.think_time_ns
     beside = _beside(load)
-    in_flight = (times.count * cycle_ns + sum(beside.values())) / duration_ns
+    in_flight = (times.count * round_ns + sum(beside.values())) / duration_ns
     is_exact = load.edges_ns is not None and not load.counts.failed
-    unseen_ns = load.asked.think_time_ns if is_exact else cycle_ns
+    unseen_ns = load.asked.think_time_ns if is_exact else round_ns
     unseen_ns += times.max_ns if load.asked.counted else 0
     allowed = max(thresholds["relative"] * asked, thresholds["connections"])
     allowed += min(1.0, load.slices * unseen_ns / duration_ns) * asked
@@ -51,14 +51,14 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
         f"{abs(ns) / duration_ns:,.1f} {what}" for what, ns in beside.items() if abs(ns) >= 0.1 * duration_ns
     ]
     with_them = f", with {' and '.join(also)}," if also else ""
-    seen = f"{rate(per_s)} x {duration(cycle_ns)}{with_them} is {in_flight:,.1f} requests in flight"
+    seen = f"{rate(per_s)} x {duration(round_ns)}{with_them} is {in_flight:,.1f} requests in flight"
     idle = asked - in_flight
     reopened = load.connections.reopened
     held_back = idle > 0 and not load.counts.failed and not reopened
     waited = _what_the_others_waited_for(load, idle * duration_ns)
     if idle > 0 and waited:
         return Hit(
-            "flagged",
+            "warning",
             f"{seen}; the others of {counted(asked, load.asked.place)} waited {waited}",
             {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
             gravity=off / asked,
@@ -68,7 +68,7 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
     wait = f"; the generator kept each {load.asked.place} waiting {duration(each_ns)} for its next request"
     return Hit(
-        "withheld",
+        "error",
         f"{seen}, not the {counted(asked, load.asked.place)} (tolerance {allowed:,.1f})"
         + (wait if held_back else ""),
         {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
@@ -99,9 +99,9 @@ def _beside(load: Load) -> dict[str, float]:
     """The time, over all connections, that is in no recorded time (less than nothing: that should not be in
     one), by what it was."""
     edges_ns = load.edges_ns or 0
-    in_turns = load.washout_ns is not None
-    cut_off = "cut off by the ends of slices" if in_turns else "under way at the end"
-    brought = "begun before their slices taken off" if in_turns else "begun before the load taken off"
+    interleaved = load.washout_ns is not None
+    cut_off = "cut off by the ends of slices" if interleaved else "under way at the end"
+    brought = "begun before their slices taken off" if interleaved else "begun before the load taken off"
     # All streams of a connection wait for it, unless some think or, having failed, wait to try again.
     waiting = 1 if load.counts.failed or load.asked.think_time_ns else load.asked.streams
     return {
@@ -127,7 +127,7 @@ _HELD_BACK = (
 M1 = LoadRule(
     code="M1",
     title="times contradict throughput (Little's law)",
-    severities=("withheld", "flagged"),
+    severities=("error", "warning"),
     effects=(TIMES_VOID, _WAITED),
     thresholds=(
         Threshold("relative", 0.05, "share", "allowed deviation as a share of the connections"),
@@ -160,14 +160,14 @@ def impossible_times(load: Load, thresholds: Thresholds) -> Hit | None:
         if any(low > high * slack for low, high in itertools.pairwise(ordered)):
             shown = ", ".join(duration(value) for value in ordered)
             evidence = f"{clock} times are not in order: {shown}"
-            return Hit("withheld", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
+            return Hit("error", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
         if not times.min_ns <= times.mean_ns * slack or not times.mean_ns <= times.max_ns * slack:
             evidence = f"the mean {clock} time, {duration(times.mean_ns)}, lies outside its own range"
-            return Hit("withheld", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
+            return Hit("error", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
         p99 = times.quantiles.get(0.99)
         if p99 is not None and times.mean_ns > p99 * slack:
             evidence = f"the mean {clock} time, {duration(times.mean_ns)}, is above its p99, {duration(p99)}"
-            return Hit("flagged", evidence, figures | {"p99_ns": p99}, gravity=1, effects=_ODD)
+            return Hit("warning", evidence, figures | {"p99_ns": p99}, gravity=1, effects=_ODD)
     return None
 
 
@@ -177,7 +177,7 @@ _ODD = Effects(when="a mean above the p99")
 M2 = LoadRule(
     code="M2",
     title="times that cannot be",
-    severities=("withheld", "flagged"),
+    severities=("error", "warning"),
     effects=(_IMPOSSIBLE, _ODD),
     thresholds=(Threshold("rounding", 0.005, "share", "what rounding to buckets may do to the order"),),
     meaning=(
@@ -197,7 +197,7 @@ def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
     missing = requests.started - requests.completed - requests.failed - requests.in_flight
     if missing:
         return Hit(
-            "withheld",
+            "error",
             f"{requests.started:,} started, but {requests.completed:,} completed + "
             f"{requests.failed:,} failed + {requests.in_flight:,} in flight",
             {"unaccounted": float(missing)},
@@ -213,7 +213,7 @@ def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
         off = abs(per_s - reported) / max(per_s, reported)
         if off > thresholds["relative"]:
             return Hit(
-                "withheld",
+                "error",
                 f"the reported {rate(reported)} is {percent(off)} off {account}, {rate(per_s)}",
                 {"reported_per_s": reported, "counted_per_s": per_s, "difference": off},
                 gravity=off,
@@ -230,7 +230,7 @@ def _unrecorded(load: Load, relative: float) -> Hit | None:
     if least <= times <= most:
         return None
     evidence = f"{counted(times, 'time')} recorded for {counted(completed, 'answer')}"
-    return Hit("withheld", evidence, {"times": float(times), "answers": float(completed)}, gravity=1.0)
+    return Hit("error", evidence, {"times": float(times), "answers": float(completed)}, gravity=1.0)
 
 
 def _accounts(load: Load) -> list[tuple[str, float]]:
@@ -253,7 +253,7 @@ def _accounts(load: Load) -> list[tuple[str, float]]:
 M3 = LoadRule(
     code="M3",
     title="the rate contradicts the count",
-    severities=("withheld",),
+    severities=("error",),
     effects=(VOID,),
     thresholds=(Threshold("relative", 0.01, "share", "allowed difference between two accounts of the rate"),),
     meaning=(

@@ -23,14 +23,14 @@ def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:
     missing = 1 - started / intended
     # A Poisson schedule scatters by sqrt(n): three deviations of that are no shortfall.
     scatter = 3 / math.sqrt(intended) if schedule.arrivals == "poisson" else 0.0
-    if missing <= thresholds["flagged"] + scatter:
+    if missing <= thresholds["warning"] + scatter:
         return None
     return Hit(
-        "withheld" if missing > thresholds["withheld"] else "flagged",
+        "error" if missing > thresholds["error"] else "warning",
         f"{started:,} of {intended:,.0f} intended requests were sent ({percent(missing)} short)",
         {"offered": float(started), "intended": intended, "missing_share": missing},
         gravity=missing,
-        effects=_ANOTHER_LOAD if missing > thresholds["withheld"] else _LIGHTER,
+        effects=_ANOTHER_LOAD if missing > thresholds["error"] else _LIGHTER,
     )
 
 
@@ -40,11 +40,11 @@ _LIGHTER = Effects(when="up to 10 %")
 G3 = LoadRule(
     code="G3",
     title="less was offered than intended",
-    severities=("flagged", "withheld"),
+    severities=("warning", "error"),
     effects=(_ANOTHER_LOAD, _LIGHTER),
     thresholds=(
-        Threshold("flagged", 0.01, "share", "shortfall of the offered rate above which a load is flagged"),
-        Threshold("withheld", 0.10, "share", "shortfall above which its figures are withheld"),
+        Threshold("warning", 0.01, "share", "shortfall of the offered rate that warns of it"),
+        Threshold("error", 0.10, "share", "shortfall above which its figures are invalid"),
     ),
     meaning=(
         "The load was lighter than its label, so the times belong to a lower rate than the one they are "
@@ -68,7 +68,7 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
     if load.starts.missed:
         missed = load.starts.missed
         return Hit(
-            "flagged",
+            "warning",
             f"{counted(missed, 'start')} could not be made",
             {"missed_starts": float(missed)},
             gravity=missed,
@@ -79,16 +79,16 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
             return None
         found = f"{counted(load.starts.waited, 'start')} came due while no {load.asked.place} was free"
         limit = thresholds["waited"]
-        return Hit("flagged", found, {"waited_share": share, "limit": limit}, gravity=share)
+        return Hit("warning", found, {"waited_share": share, "limit": limit}, gravity=share)
     if not load.all_in_use:
         return None
-    return Hit("flagged", f"all {counted(most, load.asked.place)} were in use at once", gravity=0.0)
+    return Hit("warning", f"all {counted(most, load.asked.place)} were in use at once", gravity=0.0)
 
 
 G4 = LoadRule(
     code="G4",
     title="the open loop ran out of connections",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(Effects(times="at least", because="arrivals waited for connections"),),
     thresholds=(Threshold("waited", 0.001, "share", "starts that may come due while no connection is free"),),
     meaning=(
@@ -109,7 +109,7 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     asked, opened, answered = load.asked.connections, load.connections.opened, load.connections.answered
     if load.reached_nothing:
         return Hit(
-            "withheld",
+            "error",
             "nothing was reached: no connection was ever opened" + _reason(load),
             {"asked": float(asked), "opened": 0.0},
             gravity=1.0,
@@ -129,10 +129,10 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     missing = (asked - min(opened, answered)) / asked
     if load.closes_each and not _worst(load):
         said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
-        return Hit("flagged", said, figures, missing, remedy=QUEUE, effects=_QUEUED)
+        return Hit("warning", said, figures, missing, remedy=QUEUE, effects=_QUEUED)
     effects = _MOST_SERVED if missing <= thresholds["missing"] else _FEW_SERVED
     return Hit(
-        "withheld",
+        "error",
         evidence + _reason(load),
         figures,
         gravity=missing,
@@ -198,7 +198,7 @@ _FEW_SERVED = Effects("void", "void", when="more")
 G8 = LoadRule(
     code="G8",
     title="connections missing",
-    severities=("withheld", "flagged"),
+    severities=("error", "warning"),
     effects=(_MOST_SERVED, _FEW_SERVED, _QUEUED),
     thresholds=(
         Threshold("missing", 0.1, "share", "share of missing connections up to which throughput is a bound"),
@@ -225,7 +225,7 @@ def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
         allowed = seen.allowed
         said = f"the server allows {counted(allowed, 'stream')} at once" if allowed else "no stream was free"
         return Hit(
-            "flagged",
+            "warning",
             f"{said} on a connection, {load.asked.streams:,} were asked for: each request's place waited "
             f"{percent(held)} of the time",
             {"waited": held, "limit": thresholds["waited"]},
@@ -234,7 +234,7 @@ def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
         )
     if stalled > thresholds["waited"]:
         return Hit(
-            "flagged",
+            "warning",
             f"bodies of requests waited for the server's windows for {percent(stalled)} of the time",
             {"waited": stalled, "limit": thresholds["waited"]},
             gravity=stalled,
@@ -246,7 +246,7 @@ def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
 G13 = LoadRule(
     code="G13",
     title="a limit on streams set the pace",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(
         Effects("at least", "at least", because="requests waited for streams or windows", held_back=True),
     ),

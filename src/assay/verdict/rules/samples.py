@@ -121,8 +121,8 @@ def _shared(found: Ageing, included: float) -> Hit | None:
     if found.alike or (state.steady and abs(added) <= included):
         return Hit("note", evidence, figures)
     if abs(added) < _LEVEL:
-        return Hit("flagged", evidence, figures, effects=_SWINGING)
-    return Hit("flagged", evidence, figures, effects=_RISING if added > 0 else _FALLING)
+        return Hit("warning", evidence, figures, effects=_SWINGING)
+    return Hit("warning", evidence, figures, effects=_RISING if added > 0 else _FALLING)
 
 
 def _alone(odd: Sequence[SteadyState], trials: int, *, compared: bool) -> Hit:
@@ -139,7 +139,7 @@ def _alone(odd: Sequence[SteadyState], trials: int, *, compared: bool) -> Hit:
 
 
 def _too_few(loads: Sequence[Load]) -> Hit | None:
-    """Slices in which nobody could look. Of a load that took no turns and is as short, S7 speaks."""
+    """Slices in which nobody could look. Of a load that took no slices and is as short, S7 speaks."""
     if not loads or any(load.washout_ns is None for load in loads):
         return None
     if sum(len(load.windows) >= FEWEST_AGES for load in loads) >= FEWEST_TRIALS:
@@ -189,7 +189,7 @@ _SWINGING = Effects(when="swinging at the same age in every trial")
 S2 = TrialsRule(
     code="S2",
     title="no steady state",
-    severities=("flagged", "note"),
+    severities=("warning", "note"),
     effects=(_RISING, _FALLING, _SWINGING),
     thresholds=(
         Threshold("included", 0.05, "share", "what warm-up within the measured time may do to the mean"),
@@ -217,7 +217,7 @@ def window_short(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     measured, asked = exact_duration(duration_ns), exact_duration(thresholds["window"])
     return Hit(
-        "flagged",
+        "warning",
         f"{measured} were measured; at least {asked} are asked for",
         {"measured_ns": float(duration_ns), "limit_ns": thresholds["window"]},
         gravity=-duration_ns,
@@ -227,7 +227,7 @@ def window_short(load: Load, thresholds: Thresholds) -> Hit | None:
 S7 = LoadRule(
     code="S7",
     title="measured for a short time",
-    severities=("flagged",),
+    severities=("warning",),
     thresholds=(Threshold("window", 10e9, "ns", "shortest measured window"),),
     meaning=(
         "Garbage collections, compilations, flushes and timers come at intervals of seconds; a short "

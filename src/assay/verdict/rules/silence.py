@@ -50,7 +50,7 @@ def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
     silence = silent_ns(load, patience)
     if silence:
         return Hit(
-            "withheld",
+            "error",
             f"nothing was answered in the last {duration(silence)} of {duration(load.counts.duration_ns)} "
             f"({waiting.count:,} waiting)",
             {"silence_ns": silence, "waiting": float(waiting.count), "limit_ns": patience},
@@ -62,7 +62,7 @@ def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     share = hanging / max(1, load.counts.ended)
     return Hit(
-        "flagged",
+        "warning",
         f"{counted(hanging, 'request')} had no answer after {duration(patience)} or more "
         f"(the oldest after {duration(waiting.oldest_ns)}), while others were answered",
         {"hanging": float(hanging), "oldest_ns": float(waiting.oldest_ns), "limit_ns": patience},
@@ -79,7 +79,7 @@ _SOME_HANG = Effects(
 W8 = LoadRule(
     code="W8",
     title="requests left without an answer",
-    severities=("withheld", "flagged"),
+    severities=("error", "warning"),
     effects=(_SILENT, _SOME_HANG),
     thresholds=(
         Threshold("silence", LEAST_NS, "ns", "longest time for which requests may wait at the end"),

@@ -25,9 +25,9 @@ def trials_scatter(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit 
     if share <= thresholds["note"]:
         return None
     return Hit(
-        "flagged" if share > thresholds["flagged"] else "note",
+        "warning" if share > thresholds["warning"] else "note",
         f"trials deviate by {percent(share)} of their mean",
-        {"deviation_share": share, "limit": thresholds["flagged"]},
+        {"deviation_share": share, "limit": thresholds["warning"]},
         gravity=share,
     )
 
@@ -35,10 +35,10 @@ def trials_scatter(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit 
 S3 = CaseRule(
     code="S3",
     title="trials differ",
-    severities=("flagged", "note"),
+    severities=("warning", "note"),
     thresholds=(
         Threshold("note", 0.05, "share", "deviation of trials, of their mean, from which it is noted"),
-        Threshold("flagged", 0.10, "share", "deviation above which the case is flagged"),
+        Threshold("warning", 0.10, "share", "deviation above which the case gets a warning"),
     ),
     meaning="One trial says little about the next; only large differences between servers can be shown.",
     remedy="find what differs between trials (machine, start-up, data), quieten it, or run many more",
@@ -115,7 +115,7 @@ def _too_few(run: RunSeen, seen: str, n: int, least: int) -> Hit:
     needed = least_blocks(run)
     none = f", and an order needs {needed}" if n < needed else ""
     effects = _NO_ORDER if n < needed else _WIDE
-    return Hit("flagged", f"{seen}; {least} are asked for{none}", figures, remedy=remedy, effects=effects)
+    return Hit("warning", f"{seen}; {least} are asked for{none}", figures, remedy=remedy, effects=effects)
 
 
 _WIDE = Effects(when="enough for an order")
@@ -127,7 +127,7 @@ _NO_ORDER = Effects(
 S5 = RunRule(
     code="S5",
     title="few trials",
-    severities=("flagged",),
+    severities=("warning",),
     effects=(_WIDE, _NO_ORDER),
     thresholds=(Threshold("trials", 6, "count", "measured trials that a case should have"),),
     meaning=(

@@ -31,7 +31,7 @@ def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
         example = f"; for example: {examples[0]}" if examples else ""
         total = sum(wrong.values())
         return Hit(
-            "withheld",
+            "error",
             f"answers that fail the contract: {', '.join(parts)} the load{example}",
             {f"wrong_{when}": float(count) for when, count in wrong.items()},
             gravity=total,
@@ -64,7 +64,7 @@ def _only_redirects(load: Load) -> Hit | None:
         return None
     every = "every answer" if total >= load.counts.completed else f"{total:,} of {load.counts.completed:,}"
     return Hit(
-        "flagged",
+        "warning",
         f"{every} was a redirect ({', '.join(sorted(redirects))}): what it leads to was not measured",
         {"redirects": float(total)},
         gravity=total,
@@ -93,7 +93,7 @@ def _wrong_under_load(load: Load) -> int:
 W1 = LoadRule(
     code="W1",
     title="wrong answers",
-    severities=("withheld", "flagged", "note"),
+    severities=("error", "warning", "note"),
     effects=(VOID, _REDIRECTS),
     thresholds=(Threshold("sampled", 1000, "count", "answers that must be checked under load"),),
     meaning="The server did not do the work, so how fast it did not do it says nothing.",
@@ -113,7 +113,7 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
     if not failed:
         return None if ended else _silence(load)
     share = failed / ended
-    if share <= thresholds["flagged"]:
+    if share <= thresholds["warning"]:
         return None
     kinds = sorted(load.counts.outcomes, key=lambda outcome: -outcome.count)[:3]
     named = ", ".join(f"{outcome.kind.replace('_', ' ')} {outcome.count:,}" for outcome in kinds)
@@ -121,12 +121,12 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
     evidence = f"{failed:,} of {counted(ended, 'request')} failed ({percent(share)})"
     evidence += named and f": {named}"
     return Hit(
-        "withheld" if share > thresholds["withheld"] else "flagged",
+        "error" if share > thresholds["error"] else "warning",
         evidence + (f"; {cause.evidence}" if cause is not None and cause.evidence else ""),
-        {"share": share, "failed": float(failed), "limit": thresholds["flagged"]},
+        {"share": share, "failed": float(failed), "limit": thresholds["warning"]},
         gravity=share,
         remedy=cause.remedy if cause is not None else "",
-        effects=_FAILING if share > thresholds["withheld"] else _FEW_FAILED,
+        effects=_FAILING if share > thresholds["error"] else _FEW_FAILED,
     )
 
 
@@ -137,7 +137,7 @@ def _silence(load: Load) -> Hit | None:
     waiting, cause = load.requests.in_flight, cause_of(load)
     seen = f"; {cause.evidence}" if cause is not None and cause.evidence else ""
     return Hit(
-        "withheld",
+        "error",
         f"no answer came within the measured {exact_duration(load.counts.duration_ns)}, and "
         f"{counted(waiting, 'request')} waited for one at its end{seen}",
         {"in_flight": float(waiting)},
@@ -153,11 +153,11 @@ _FEW_FAILED = Effects(when="up to 1 %: only right answers are counted")
 W2 = LoadRule(
     code="W2",
     title="errors and time-outs",
-    severities=("flagged", "withheld"),
+    severities=("warning", "error"),
     effects=(_FAILING, _FEW_FAILED),
     thresholds=(
-        Threshold("flagged", 0.001, "share", "share of failed requests above which a load is flagged"),
-        Threshold("withheld", 0.01, "share", "share above which its figures are withheld"),
+        Threshold("warning", 0.001, "share", "share of failed requests above which a load gets a warning"),
+        Threshold("error", 0.01, "share", "share above which its figures are invalid"),
     ),
     meaning=(
         "Failures are cheap to produce and are missing from the times. They are not counted as throughput"
@@ -181,7 +181,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | Non
     if None not in encodings and encodings[0] != encodings[1]:
         ours, theirs = (", ".join(sorted(seen or ())) or "no encoding" for seen in encodings)
         evidence = f"{a.name} answers with {ours}, {b.name} with {theirs}"
-        return Hit("withheld", evidence, gravity=1.0, effects=_OTHER_ENCODING)
+        return Hit("error", evidence, gravity=1.0, effects=_OTHER_ENCODING)
     bodies = _sizes(a, b, content=True)
     if bodies is None:
         return None
@@ -189,7 +189,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | Non
     figures = {"bytes": bodies[0], "other_bytes": bodies[1], "difference": _apart(*bodies)}
     if figures["difference"] > most:
         return Hit(
-            "withheld",
+            "error",
             f"bodies of {bodies[0]:,.0f} B from {a.name}, of {bodies[1]:,.0f} B from {b.name} "
             f"({percent(figures['difference'])} apart; "
             f"at most {exact_percent(thresholds['bytes_difference'])} is equal work)",
@@ -206,7 +206,7 @@ def _headers_differ(a: CaseSeen, b: CaseSeen, whole: tuple[float, float]) -> Hit
     """Bodies are alike: what more headers cost is no more than the ratio of all bytes."""
     times = max(whole) / max(1.0, min(whole))
     return Hit(
-        "flagged",
+        "warning",
         f"{whole[0]:,.0f} B an answer from {a.name}, {whole[1]:,.0f} B from {b.name}: bodies are alike, "
         f"headers differ, and may account for a factor of {times:.3g}",
         {"bytes": whole[0], "other_bytes": whole[1], "difference": _apart(*whole), "times": times},
@@ -271,7 +271,7 @@ _MORE_HEADERS = Effects(
 W3 = PairRule(
     code="W3",
     title="unequal answers",
-    severities=("withheld", "flagged", "note"),
+    severities=("error", "warning", "note"),
     effects=(_OTHER_ENCODING, _MORE_BYTES, _MORE_HEADERS),
     thresholds=(
         Threshold(

@@ -1,4 +1,5 @@
-"""Generators that take turns together, without a cluster: one course for all, and what leads away from it."""
+"""Generators that are interleaved together, without a cluster: one course for all, and what leads away from
+it."""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ from assay.cluster import session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import NodeFailed, NodeLost, Wrapped
 from assay.cluster.course import AgreedCourse
-from assay.cluster.generators_slices import GeneratorsTurns
+from assay.cluster.generators_slices import GeneratorsSlices
 from assay.cluster.server_agent import ServerAgent
-from assay.engine.driver import AgreedTurns, PlanRefused
+from assay.engine.driver import AgreedSlices, PlanRefused
 from assay.model.interleaving import (
     End,
     EndArm,
-    GiveTurns,
+    GiveSlices,
     InterleavedMeasurement,
     InterleavedPlan,
     Measure,
@@ -63,27 +64,27 @@ def arm(url: str, warmup_max_ns: int = HOUR_NS) -> LoadPlan:
 
 
 @contextmanager
-def taking_turns(
+def interleaved(
     urls: tuple[str, ...], *, slice_ns: int = 50 * MS, warms: bool = True
-) -> Iterator[GeneratorsTurns]:
-    """Two generators that load these in turns."""
+) -> Iterator[GeneratorsSlices]:
+    """Two generators that load these interleaved."""
     with session.generators(ADDRESS, None, arm(urls[0])) as (made, whole):
         arms = tuple(
             replace(whole, url=url, warmup_max_ns=HOUR_NS if warms else 0, threads=2) for url in urls
         )
-        turns = made.start_interleaved(
+        slices = made.start_interleaved(
             InterleavedPlan(arms=arms, slice_ns=slice_ns, washout_ns=2 * MS, seed=3)
         )
         try:
-            yield turns
+            yield slices
         finally:
-            turns.stop()
+            slices.stop()
 
 
-def finished(turns: GeneratorsTurns) -> InterleavedMeasurement:
-    measured = turns.result()
+def finished(slices: GeneratorsSlices) -> InterleavedMeasurement:
+    measured = slices.result()
     for place, arm in enumerate(measured.arms):
-        seen = turns.generators(place)
+        seen = slices.generators(place)
         assert [one.node for one in seen] == [FIRST, SECOND]
         assert [one.first_worker for one in seen] == [0, 1]
         requests = [one.measurement.requests for one in seen]
@@ -93,53 +94,53 @@ def finished(turns: GeneratorsTurns) -> InterleavedMeasurement:
     return measured
 
 
-def test_generators_take_the_same_turns_and_their_slices_are_added(
+def test_generators_take_the_same_slices_and_their_slices_are_added(
     ray: FakeRay, urls: tuple[str, str]
 ) -> None:
-    with taking_turns(urls) as turns:
-        begun = turns.wait_begin(0, PATIENCE_S)
+    with interleaved(urls) as slices:
+        begun = slices.wait_begin(0, PATIENCE_S)
         assert begun is not None
-        assert time.monotonic_ns() >= turns.started_at_monotonic_ns() + begun.start_ns
-        turns.change(SetLengths(slice_ns=20 * MS, washout_ns=3 * MS))
-        measures = turns.change(Measure())
-        ends = turns.change(End(), measures + 6)
+        assert time.monotonic_ns() >= slices.started_at_monotonic_ns() + begun.start_ns
+        slices.change(SetLengths(slice_ns=20 * MS, washout_ns=3 * MS))
+        measures = slices.change(Measure())
+        ends = slices.change(End(), measures + 6)
         assert ends == measures + 6
-        measured = finished(turns)
+        measured = finished(slices)
     assert not measured.interrupted
     for one in measured.arms:
-        slices = [each for each in one.slices if each.phase == "measured"]
-        assert [each.cycle for each in slices] == list(range(measures, ends))
-        assert {(each.length_ns, each.washout_ns) for each in slices} == {(20 * MS, 3 * MS)}
+        own = [each for each in one.slices if each.phase == "measured"]
+        assert [each.round for each in own] == list(range(measures, ends))
+        assert {(each.length_ns, each.washout_ns) for each in own} == {(20 * MS, 3 * MS)}
         assert one.measurement.measured_ns == 6 * 20 * MS
         assert one.measurement.completed > 0
-    assert turns.plan.washout_ns >= turns.least_washout_ns > 0
+    assert slices.plan.washout_ns >= slices.least_washout_ns > 0
 
 
-def test_arms_lend_their_turns_on_all_generators_from_one_cycle_on(
+def test_arms_lend_their_slices_on_all_generators_from_one_round_on(
     ray: FakeRay, urls: tuple[str, str]
 ) -> None:
-    with taking_turns(urls, slice_ns=20 * MS) as turns:
-        lent = turns.change(GiveTurns(arms=(1,)))
-        back = turns.change(GiveTurns(arms=(0, 1)), lent + 3)
-        turns.change(EndArm(arm=1), back + 1)
-        turns.change(End(), back + 2)
-        measured = finished(turns)
-    cycles = [[one.cycle for one in arm.slices] for arm in measured.arms]
-    assert cycles[0] == [*range(lent), back, back + 1]
-    assert cycles[1] == list(range(back + 1))
+    with interleaved(urls, slice_ns=20 * MS) as slices:
+        lent = slices.change(GiveSlices(arms=(1,)))
+        back = slices.change(GiveSlices(arms=(0, 1)), lent + 3)
+        slices.change(EndArm(arm=1), back + 1)
+        slices.change(End(), back + 2)
+        measured = finished(slices)
+    rounds = [[one.round for one in arm.slices] for arm in measured.arms]
+    assert rounds[0] == [*range(lent), back, back + 1]
+    assert rounds[1] == list(range(back + 1))
     assert [one.ended for one in measured.arms] == [None, "asked"]
 
 
-def test_a_generator_that_is_lost_is_told_while_turns_are_waited_for(
+def test_a_generator_that_is_lost_is_told_while_slices_are_waited_for(
     ray: FakeRay, urls: tuple[str, str]
 ) -> None:
-    with taking_turns(urls, slice_ns=HOUR_NS // 60) as turns:
+    with interleaved(urls, slice_ns=HOUR_NS // 60) as slices:
         ray.kill(ray.of(SECOND))
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 is lost"):
             while True:
-                turns.wait_end(0, 0.1)
+                slices.wait_end(0, 0.1)
         with pytest.raises(NodeLost):
-            turns.result()
+            slices.result()
 
 
 def test_a_change_that_one_hears_of_too_late_spoils_the_block(
@@ -147,13 +148,13 @@ def test_a_change_that_one_hears_of_too_late_spoils_the_block(
 ) -> None:
     heard = GeneratorAgent.change
 
-    def late(self: GeneratorAgent, change_json: bytes, from_cycle: int) -> Wrapped:
-        return heard(self, change_json, from_cycle + (self is ray.of(SECOND).agent))
+    def late(self: GeneratorAgent, change_json: bytes, from_round: int) -> Wrapped:
+        return heard(self, change_json, from_round + (self is ray.of(SECOND).agent))
 
     monkeypatch.setattr(GeneratorAgent, "change", late)
-    said = r"node 127\.0\.0\.2 heard of a change of the turns after"
-    with taking_turns(urls) as turns, pytest.raises(NodeFailed, match=said):
-        turns.change(Measure())
+    said = r"node 127\.0\.0\.2 heard of a change of the slices after"
+    with interleaved(urls) as slices, pytest.raises(NodeFailed, match=said):
+        slices.change(Measure())
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -168,17 +169,17 @@ def until(holds: Callable[[], bool]) -> None:
 def test_a_arm_ends_where_no_generator_finds_anybody(ray: FakeRay, urls: tuple[str, str]) -> None:
     with hello_server.standing() as gone:
         pass
-    with taking_turns((urls[0], gone), slice_ns=20 * MS) as turns:
-        until(lambda: turns.snapshot().arms[1].ended is not None)
-        turns.change(End())
-        measured = finished(turns)
+    with interleaved((urls[0], gone), slice_ns=20 * MS) as slices:
+        until(lambda: slices.snapshot().arms[1].ended is not None)
+        slices.change(End())
+        measured = finished(slices)
     assert [one.ended for one in measured.arms] == [None, "unreachable"]
 
 
 def test_what_one_generator_alone_does_not_reach_goes_on(
     ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = GeneratorAgent.look_at_turns
+    heard = GeneratorAgent.look_at_slices
 
     def blind(self: GeneratorAgent) -> Wrapped:
         kind, told = heard(self)
@@ -188,18 +189,18 @@ def test_what_one_generator_alone_does_not_reach_goes_on(
         seen["arms"][1]["ended_here"] = "unreachable"
         return kind, msgspec.json.encode(seen)
 
-    monkeypatch.setattr(GeneratorAgent, "look_at_turns", blind)
-    with taking_turns(urls, slice_ns=20 * MS) as turns:
+    monkeypatch.setattr(GeneratorAgent, "look_at_slices", blind)
+    with interleaved(urls, slice_ns=20 * MS) as slices:
         for _ in range(3):
-            assert turns.snapshot().arms[1].ended is None
-        turns.change(End())
-        assert finished(turns).arms[1].ended is None
+            assert slices.snapshot().arms[1].ended is None
+        slices.change(End())
+        assert finished(slices).arms[1].ended is None
 
 
 def test_a_failure_that_one_generator_sees_ends_the_arm_on_all(
     ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = GeneratorAgent.look_at_turns
+    heard = GeneratorAgent.look_at_slices
 
     def failing(self: GeneratorAgent) -> Wrapped:
         kind, told = heard(self)
@@ -208,24 +209,24 @@ def test_a_failure_that_one_generator_sees_ends_the_arm_on_all(
             seen["arms"][0]["ended_here"] = "failure"
         return kind, msgspec.json.encode(seen)
 
-    monkeypatch.setattr(GeneratorAgent, "look_at_turns", failing)
-    with taking_turns(urls, slice_ns=20 * MS) as turns:
-        turns.snapshot()
-        turns.change(End())
-        assert [one.ended for one in finished(turns).arms] == ["failure", None]
+    monkeypatch.setattr(GeneratorAgent, "look_at_slices", failing)
+    with interleaved(urls, slice_ns=20 * MS) as slices:
+        slices.snapshot()
+        slices.change(End())
+        assert [one.ended for one in finished(slices).arms] == ["failure", None]
 
 
 def test_a_stop_is_one_instant_for_all(ray: FakeRay, urls: tuple[str, str]) -> None:
-    with taking_turns(urls, slice_ns=HOUR_NS // 60) as turns:
-        turns.wait_begin(0, PATIENCE_S)
-        turns.stop()
-        measured = finished(turns)
+    with interleaved(urls, slice_ns=HOUR_NS // 60) as slices:
+        slices.wait_begin(0, PATIENCE_S)
+        slices.stop()
+        measured = finished(slices)
     assert measured.interrupted
     assert sum(len(one.slices) for one in measured.arms) == 1
 
 
 def test_a_plan_that_is_wrong_starts_nothing(ray: FakeRay, urls: tuple[str, str]) -> None:
-    with pytest.raises(PlanRefused, match="slice_ns: must be between"), taking_turns(urls, slice_ns=1):
+    with pytest.raises(PlanRefused, match="slice_ns: must be between"), interleaved(urls, slice_ns=1):
         pass
 
 
@@ -235,40 +236,40 @@ def course(starts_in_ns: int, urls: tuple[str, str]) -> AgreedCourse:
 
 
 def test_a_course_is_waited_for_by_the_clock(urls: tuple[str, str]) -> None:
-    turns = course(30 * MS, urls)
-    assert turns.wait_begin(0, 0.0) is None
-    begun = turns.wait_begin(0, PATIENCE_S)
-    assert begun is not None and turns.now_ns() >= begun.start_ns
-    assert turns.wait_end(0, PATIENCE_S) == begun and turns.now_ns() >= begun.end_ns
-    ends = turns.agreed.change(End(), 0)
-    assert not turns.wait(0.0)
-    last = turns.wait_end(2 * ends - 1, PATIENCE_S)
-    assert last is not None and last.cycle == ends - 1
-    assert turns.wait_begin(2 * ends, PATIENCE_S) is None
-    assert turns.wait(0.0)
+    slices = course(30 * MS, urls)
+    assert slices.wait_begin(0, 0.0) is None
+    begun = slices.wait_begin(0, PATIENCE_S)
+    assert begun is not None and slices.now_ns() >= begun.start_ns
+    assert slices.wait_end(0, PATIENCE_S) == begun and slices.now_ns() >= begun.end_ns
+    ends = slices.agreed.change(End(), 0)
+    assert not slices.wait(0.0)
+    last = slices.wait_end(2 * ends - 1, PATIENCE_S)
+    assert last is not None and last.round == ends - 1
+    assert slices.wait_begin(2 * ends, PATIENCE_S) is None
+    assert slices.wait(0.0)
 
 
 def test_nobody_waits_for_a_course_that_was_ended(urls: tuple[str, str]) -> None:
-    turns = course(HOUR_NS, urls)
-    threading.Timer(0.05, turns.end).start()
-    assert turns.wait_begin(0, PATIENCE_S) is None
-    assert turns.wait(0.0)
+    slices = course(HOUR_NS, urls)
+    threading.Timer(0.05, slices.end).start()
+    assert slices.wait_begin(0, PATIENCE_S) is None
+    assert slices.wait(0.0)
 
 
-def test_agreed_turns_are_those_of_the_plan_and_its_changes(urls: tuple[str, str]) -> None:
+def test_agreed_slices_are_those_of_the_plan_and_its_changes(urls: tuple[str, str]) -> None:
     plan = InterleavedPlan(arms=tuple(map(arm, urls)), slice_ns=20 * MS, washout_ns=2 * MS)
-    turns = AgreedTurns(plan)
-    assert turns.turn(2, 0) is None  # its cycle has not begun
-    assert turns.next_cycle(0) == 1
-    assert turns.change(End(), 3) == 3
-    assert turns.change(Measure(), 0) == 1
-    assert turns.next_cycle(HOUR_NS) == 3
-    assert turns.is_over() and turns.turn(6, HOUR_NS) is None
-    last = turns.turn(5, HOUR_NS)
-    assert last is not None and (last.cycle, last.phase, last.end_ns) == (2, "measured", 6 * 22 * MS)
-    assert turns.change(Measure(), 1) == 3  # too late for that cycle
+    slices = AgreedSlices(plan)
+    assert slices.slice(2, 0) is None  # its round has not begun
+    assert slices.next_round(0) == 1
+    assert slices.change(End(), 3) == 3
+    assert slices.change(Measure(), 0) == 1
+    assert slices.next_round(HOUR_NS) == 3
+    assert slices.is_over() and slices.slice(6, HOUR_NS) is None
+    last = slices.slice(5, HOUR_NS)
+    assert last is not None and (last.round, last.phase, last.end_ns) == (2, "measured", 6 * 22 * MS)
+    assert slices.change(Measure(), 1) == 3  # too late for that round
     with pytest.raises(PlanRefused, match="slice_ns"):
-        turns.change(SetLengths(slice_ns=0, washout_ns=0))
+        slices.change(SetLengths(slice_ns=0, washout_ns=0))
 
 
 def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, str]) -> None:
@@ -278,16 +279,16 @@ def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, 
         arms=tuple(arm(url, warmup_max_ns=0) for url in urls), slice_ns=20 * MS, washout_ns=5 * MS
     )
     assert agent.follow(plan, time.time_ns(), (None, None), CoreSplit((), (), 1))[0] == "ok"
-    assert agent.change(msgspec.json.encode(GiveTurns(arms=(1,))), 2) == ("ok", 2)
+    assert agent.change(msgspec.json.encode(GiveSlices(arms=(1,))), 2) == ("ok", 2)
 
     def seen_so_far() -> list[Any]:
         found: list[Any] = msgspec.json.decode(agent.slices_seen(0)[1][0])
         return found
 
-    until(lambda: any(one["turn"] >= 9 for one in seen_so_far()))
+    until(lambda: any(one["number"] >= 9 for one in seen_so_far()))
     seen = seen_so_far()
     assert {tuple(one["cpu_ns"]) for one in seen} == {(None, None)}
-    assert [one["turn"] for one in seen] == sorted({one["turn"] for one in seen})
+    assert [one["number"] for one in seen] == sorted({one["number"] for one in seen})
     assert seen[-1]["arm"] == 1  # it heard of the change
     assert agent.slices_seen(len(seen))[1][1] == ()
     hosts = msgspec.json.decode(agent.followed()[1])

@@ -1,4 +1,4 @@
-"""The slices of an interleaved block: each server's rate in its turns, all on one axis of time."""
+"""The slices of an interleaved block: each server's rate in its slices, all on one axis of time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _block(run: Run, block: Block) -> Chart | None:
     length = fmt.time(block.lengths.slice_ns, exact=True)
     return Chart(
         name="block",
-        title=f"Turns of an interleaved block (number {block.number + 1} of {len(run.blocks)})",
+        title=f"Slices of an interleaved block (number {block.number + 1} of {len(run.blocks)})",
         note=(
             f"Each piece of line is one slice of {length}: how much that server answered while the others "
             f"rested. Faint: {_warm_up(shown)}. What bends all of them at once is the machine, and cancels "

@@ -1,4 +1,4 @@
-//! [`Turnbook`]: what an arm that takes turns keeps beside its recorder.
+//! [`SliceRecorder`]: what an arm that is interleaved keeps beside its recorder.
 //!
 //! It has two recorders. One is written in the arm's own slices and is what its figures come from, the
 //! other while it rests: an answer that comes then is in the accounting and counts for nobody, a failure
@@ -8,18 +8,20 @@ use std::sync::Arc;
 
 use super::Arm;
 use crate::clock::ThreadTimes;
-use crate::course::Turn;
+use crate::course::SliceTimes;
 use crate::record::measurement::Phase;
 use crate::record::recorder::{Part, Recorder};
 use crate::transport::Transport;
 
-pub(crate) struct Turnbook {
+pub(crate) struct SliceRecorder {
     /// The one of its two recorders that is not written now.
     other: Arc<Recorder>,
     /// This worker's part of the slice that is under way, or that ended last.
     part: Part,
     /// Counts at the begin of that slice.
     begun: Part,
+    /// Connections that were open then.
+    open: u64,
     /// Whether the part waits for the end of the washout to be put down.
     is_pending: bool,
     /// Service times that earlier slices had.
@@ -42,10 +44,11 @@ pub(super) enum Presence {
 }
 
 impl Presence {
-    /// By the worker's part of the slice, and connections that are open at its end. A server that answers
-    /// nothing and closes each connection is there too: they are opened again.
-    fn by(part: &Part, open: u64) -> Self {
-        let is_there = part.completed > 0 || open > 0 || part.reopened > 0;
+    /// By the worker's part of the slice, and connections that were open at its begin or are at its end. A
+    /// server that answers nothing and closes each connection is there too: they are opened again, though on a
+    /// busy machine not always within the slice.
+    fn by(part: &Part, open: [u64; 2]) -> Self {
+        let is_there = part.completed > 0 || open != [0, 0] || part.reopened > 0;
         match (is_there, part.failed > 0) {
             (true, _) => Self::Somebody,
             (false, true) => Self::Nobody,
@@ -54,12 +57,13 @@ impl Presence {
     }
 }
 
-impl Turnbook {
+impl SliceRecorder {
     pub(crate) fn new(other: Arc<Recorder>) -> Self {
         Self {
             other,
             part: Part::default(),
             begun: Part::default(),
+            open: 0,
             is_pending: false,
             observed: Vec::new(),
             reopened: 0,
@@ -70,7 +74,7 @@ impl Turnbook {
     }
 
     /// Writes into the other recorder from now on.
-    fn turn_over(&mut self, recorder: &mut Arc<Recorder>) {
+    fn begin_next(&mut self, recorder: &mut Arc<Recorder>) {
         recorder.hand_connections_to(&self.other);
         std::mem::swap(recorder, &mut self.other);
     }
@@ -96,25 +100,25 @@ impl Turnbook {
 }
 
 impl<T: Transport> Arm<T> {
-    /// Makes this an arm that takes turns and rests; `other` is written while it does.
-    pub(crate) fn take_turns(&mut self, number: u32, other: Arc<Recorder>) {
+    /// Makes this an arm that is interleaved and rests; `other` is written while it does.
+    pub(crate) fn take_slices(&mut self, number: u32, other: Arc<Recorder>) {
         self.assignment.arm = number;
-        let mut book = Turnbook::new(other);
-        book.turn_over(&mut self.desk.recorder);
-        self.turnbook = Some(Box::new(book));
+        let mut book = SliceRecorder::new(other);
+        book.begin_next(&mut self.desk.recorder);
+        self.slice_recorder = Some(Box::new(book));
     }
 
     /// Its slice begins. `thread` is what the worker's thread has had of its core by then.
-    pub(super) fn begin_slice(&mut self, turn: &Turn, thread: ThreadTimes) {
-        let brought_ns = self.under_way_ns(turn.start_ns) as i64;
-        self.cut_stalls(turn.start_ns);
-        let Some(book) = &mut self.turnbook else {
+    pub(super) fn begin_slice(&mut self, times: &SliceTimes, thread: ThreadTimes) {
+        let brought_ns = self.under_way_ns(times.start_ns) as i64;
+        self.cut_stalls(times.start_ns);
+        let Some(book) = &mut self.slice_recorder else {
             return;
         };
         let late = self.desk.recorder.totals.completed.get() - book.late;
-        book.turn_over(&mut self.desk.recorder);
+        book.begin_next(&mut self.desk.recorder);
         let recorder = &self.desk.recorder;
-        if turn.phase == Phase::Measured && recorder.is_measuring.get() == 0 {
+        if times.phase == Phase::Measured && recorder.is_measuring.get() == 0 {
             recorder.begin_measuring(0);
             book.other.begin_measuring(0);
             book.observed.fill(0);
@@ -122,9 +126,10 @@ impl<T: Transport> Arm<T> {
             book.wall_ns = 0;
         }
         book.late = book.other.totals.completed.get();
-        book.begun = Turnbook::counts(recorder, thread);
+        book.begun = SliceRecorder::counts(recorder, thread);
+        book.open = recorder.open_now.get();
         book.part = Part {
-            turn: turn.number,
+            number: times.number,
             edges_ns: -brought_ns,
             late,
             ..Part::default()
@@ -133,7 +138,7 @@ impl<T: Transport> Arm<T> {
 
     /// The first fifth of its slice is over.
     pub(super) fn note_early(&mut self) {
-        if let Some(book) = &mut self.turnbook {
+        if let Some(book) = &mut self.slice_recorder {
             let completed = self.desk.recorder.totals.completed.get();
             book.part.early_completed = completed - book.begun.completed;
         }
@@ -148,11 +153,11 @@ impl<T: Transport> Arm<T> {
     ) -> Presence {
         let carried_ns = self.under_way_ns(end_ns) as i64;
         self.cut_stalls(end_ns);
-        let Some(book) = &mut self.turnbook else {
+        let Some(book) = &mut self.slice_recorder else {
             return Presence::NotAsked;
         };
         let recorder = &self.desk.recorder;
-        let now = Turnbook::counts(recorder, thread);
+        let now = SliceRecorder::counts(recorder, thread);
         let (begun, begun_edges_ns) = (book.begun, book.part.edges_ns);
         let reopened = recorder.reopened.get();
         let part = Part {
@@ -174,7 +179,7 @@ impl<T: Transport> Arm<T> {
                 .map(|(now_ns, begun_ns)| now_ns - begun_ns),
             ..book.part
         };
-        let found = Presence::by(&part, recorder.open_now.get());
+        let found = Presence::by(&part, [book.open, recorder.open_now.get()]);
         book.part = part;
         book.reopened = reopened;
         book.is_pending = true;
@@ -182,7 +187,7 @@ impl<T: Transport> Arm<T> {
         book.wall_ns += length_ns;
         recorder.cpu_ns.set(book.cpu_ns);
         recorder.wall_ns.set(book.wall_ns);
-        book.turn_over(&mut self.desk.recorder);
+        book.begin_next(&mut self.desk.recorder);
         found
     }
 
@@ -195,7 +200,7 @@ impl<T: Transport> Arm<T> {
 
     /// The washout after its slice is over, or the run is: the slice is put down.
     pub(super) fn settle(&mut self) {
-        let Some(book) = &mut self.turnbook else {
+        let Some(book) = &mut self.slice_recorder else {
             return;
         };
         if std::mem::take(&mut book.is_pending) {
@@ -204,9 +209,9 @@ impl<T: Transport> Arm<T> {
         }
     }
 
-    /// The recorders, both where it takes turns.
+    /// The recorders, both where it is interleaved.
     pub(super) fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
-        let other = self.turnbook.as_ref().map(|book| &book.other);
+        let other = self.slice_recorder.as_ref().map(|book| &book.other);
         std::iter::once(&self.desk.recorder).chain(other)
     }
 }
@@ -218,16 +223,42 @@ mod tests {
     #[test]
     fn somebody_is_there_who_answers_or_whose_connections_open() {
         let cases = [
-            ("nothing happened", [0, 0, 0, 0], Presence::NotAsked),
-            ("refused", [0, 9, 0, 0], Presence::Nobody),
-            ("answers", [9, 0, 0, 0], Presence::Somebody),
-            ("answers and failures", [1, 9, 0, 0], Presence::Somebody),
-            ("closes each unanswered", [0, 9, 9, 0], Presence::Somebody),
-            ("closed while it rested", [0, 0, 1, 0], Presence::Somebody),
-            ("hangs", [0, 0, 0, 1], Presence::Somebody),
-            ("hangs until timeouts", [0, 9, 0, 1], Presence::Somebody),
+            ("nothing happened", [0, 0, 0], [0, 0], Presence::NotAsked),
+            ("refused", [0, 9, 0], [0, 0], Presence::Nobody),
+            ("answers", [9, 0, 0], [0, 0], Presence::Somebody),
+            (
+                "answers and failures",
+                [1, 9, 0],
+                [0, 0],
+                Presence::Somebody,
+            ),
+            (
+                "closes each unanswered",
+                [0, 9, 9],
+                [0, 0],
+                Presence::Somebody,
+            ),
+            (
+                "closed while it rested",
+                [0, 0, 1],
+                [0, 0],
+                Presence::Somebody,
+            ),
+            ("hangs", [0, 0, 0], [1, 1], Presence::Somebody),
+            (
+                "hangs until timeouts",
+                [0, 9, 0],
+                [0, 1],
+                Presence::Somebody,
+            ),
+            (
+                "closes all at its end",
+                [0, 9, 0],
+                [9, 0],
+                Presence::Somebody,
+            ),
         ];
-        for (what, [completed, failed, reopened, open], found) in cases {
+        for (what, [completed, failed, reopened], open, found) in cases {
             let part = Part {
                 completed,
                 failed,

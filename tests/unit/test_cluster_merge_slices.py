@@ -1,4 +1,4 @@
-"""Several generators' arms as one: slices by the number of their turn, and nothing of parts that differ."""
+"""Several generators' arms as one: slices by the number of their slice, and nothing of parts that differ."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from made_runs import measurement
 from msgspec.structs import replace
 
-from assay.cluster.merge import NotOneLoad, arm_together, merged_turns, slices_of_all
+from assay.cluster.merge import NotOneLoad, arm_together, merged_slices, slices_of_all
 from assay.model.interleaving import ArmMeasurement, ArmSnapshot, Ended, InterleavedMeasurement, Slice
 from assay.model.measurement import Snapshot
 
 
-def made(turn: int, completed: int = 100, *, p50_ns: int = 1_000, shift_ns: int = 0) -> Slice:
+def made(times: int, completed: int = 100, *, p50_ns: int = 1_000, shift_ns: int = 0) -> Slice:
     return Slice(
-        turn=turn,
-        cycle=turn // 2,
-        place=turn % 2,
+        number=times,
+        round=times // 2,
+        place=times % 2,
         phase="measured",
         washout_ns=5,
-        start_ns=turn * 105 + 5 + shift_ns,
+        start_ns=times * 105 + 5 + shift_ns,
         length_ns=100,
         started=completed + 1,
         completed=completed,
@@ -58,12 +58,12 @@ counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=6)
 @given(st.lists(counts, min_size=1, max_size=4))
 def test_a_slice_of_the_whole_has_what_was_done_in_it_by_all(parts: list[list[int]]) -> None:
     fewest = min(map(len, parts))
-    whole = merged_turns(
-        [part(tuple(made(turn, one[turn]) for turn in range(fewest)), late_ns=len(one)) for one in parts]
+    whole = merged_slices(
+        [part(tuple(made(times, one[times]) for times in range(fewest)), late_ns=len(one)) for one in parts]
     )
     [arm] = whole.arms
-    for turn, one in enumerate(arm.slices):
-        assert one.completed == sum(each[turn] for each in parts)
+    for times, one in enumerate(arm.slices):
+        assert one.completed == sum(each[times] for each in parts)
         assert one.started == one.completed + len(parts)
         assert one.service_time_sum_ns == 1_000 * one.completed
         assert one.service_time_p50_ns == (1_000 if one.completed else 0)
@@ -89,7 +89,7 @@ def test_what_one_generator_does_not_know_is_not_known_of_the_whole() -> None:
 
 
 def test_the_median_is_the_mean_of_theirs_by_answers() -> None:
-    [arm] = merged_turns([part((made(0, 100, p50_ns=1_000),)), part((made(0, 300, p50_ns=2_000),))]).arms
+    [arm] = merged_slices([part((made(0, 100, p50_ns=1_000),)), part((made(0, 300, p50_ns=2_000),))]).arms
     assert arm.slices[0].service_time_p50_ns == 1_750
 
 
@@ -102,15 +102,15 @@ def test_the_median_is_the_mean_of_theirs_by_answers() -> None:
         (made(0), replace(made(1), phase="warmup")),
     ],
 )
-def test_generators_that_took_other_turns_are_no_one_load(other: tuple[Slice, ...]) -> None:
-    with pytest.raises(NotOneLoad, match="did not take the same turns"):
-        merged_turns([part((made(0), made(1))), part(other)])
+def test_generators_that_took_other_slices_are_no_one_load(other: tuple[Slice, ...]) -> None:
+    with pytest.raises(NotOneLoad, match="did not take the same slices"):
+        merged_slices([part((made(0), made(1))), part(other)])
     with pytest.raises(NotOneLoad, match="no generator"):
-        merged_turns([])
+        merged_slices([])
 
 
 def test_a_arm_that_ended_did_so_on_all_of_them() -> None:
-    assert merged_turns([part((made(0),), ended="failure")] * 2).arms[0].ended == "failure"
+    assert merged_slices([part((made(0),), ended="failure")] * 2).arms[0].ended == "failure"
 
 
 def looked(*slices: Slice, phase: str = "measured") -> ArmSnapshot:

@@ -1,4 +1,5 @@
-"""T: servers that take turns: what one does in another's time and what a switch costs must be no answer."""
+"""T: servers that are interleaved: what one does in another's time and what a switch costs must be no
+answer."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from assay.model.finding import Subject
 from assay.model.interleaving import Slice
 from assay.model.trial import Arm
-from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, carry_over, error_of_mean
+from assay.stats.interleaved import FEWEST_ROUNDS, beyond_chance, carry_over, error_of_mean
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.words import counted, exact_percent, percent
@@ -42,7 +43,7 @@ class _Shift(NamedTuple):
     def widens(self, a: CaseSeen, b: CaseSeen, evidence: str, **figures: float) -> tuple[Subject, Hit]:
         """What is said of `a` beside `b`; `figures` say how their comparison is wider."""
         figures = {"shift": math.exp(self.mean), "error": self.error, **figures}
-        hit = Hit("flagged", evidence, figures, gravity=abs(self.mean))
+        hit = Hit("warning", evidence, figures, gravity=abs(self.mean))
         return Subject(case=a.case.id, other_case=b.case.id), hit
 
 
@@ -50,7 +51,7 @@ def _of_slices(blocks: Sequence[Sequence[float]]) -> _Shift | None:
     """The mean of what was taken of slices, a row for each block; None with too few to tell."""
     rows = [row for row in blocks if row]
     values = [value for row in rows for value in row]
-    if len(values) < FEWEST_CYCLES:
+    if len(values) < FEWEST_ROUNDS:
         return None
     if len(rows) >= FEWEST_BLOCKS:
         return _of_blocks([statistics.fmean(row) for row in rows])
@@ -75,17 +76,17 @@ def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
     for (case, whose), busy in used.items():
         errors = beyond_chance(_T1_ERRORS, busy.degrees, len(used))
         worker, held = run.find(case), run.find(whose)
-        if worker is None or busy.mean - errors * busy.error <= thresholds["flagged"]:
+        if worker is None or busy.mean - errors * busy.error <= thresholds["warning"]:
             continue
         evidence = (
             f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
-            f"{held.name if held else whose} (at most {exact_percent(thresholds['flagged'])} is let pass)"
+            f"{held.name if held else whose} (at most {exact_percent(thresholds['warning'])} is let pass)"
         )
         grave = busy.mean > thresholds["one_way"]
         yield (
             Subject(case=whose, other_case=case),
             Hit(
-                "flagged",
+                "warning",
                 evidence,
                 {"share": busy.mean} if grave else {"share": busy.mean, "wider": busy.mean},
                 busy.mean,
@@ -125,10 +126,10 @@ _T1 = (
 T1 = RunRule(
     code="T1",
     title="a server works while it rests",
-    severities=("flagged",),
+    severities=("warning",),
     effects=_T1,
     thresholds=(
-        Threshold("flagged", 0.01, "share", "how much of a core it may use in the slices of another"),
+        Threshold("warning", 0.01, "share", "how much of a core it may use in the slices of another"),
         Threshold("one_way", 0.05, "share", "from here on the other is held back by it"),
     ),
     meaning=(
@@ -136,7 +137,7 @@ T1 = RunRule(
         "other's time: the other would be faster alone, and its own slices are spared the work."
     ),
     remedy="longer slices, or trials one after the other (--sequential)",
-    source="ours; Go against Vert.x drifts by 3 to 5 % in turns below 250 ms",
+    source="ours; Go against Vert.x drifts by 3 to 5 % interleaved below 250 ms",
     example="A JVM whose compiler is at work while the other server has its slice.",
     check=works_while_resting,
 )
@@ -148,13 +149,13 @@ def cold_after_switch(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Su
     for a, b in pairs:
         blocks = _paired_slices(a, b)
         early = [
-            [log for one, two in cycles if (log := _early_shift(one, two)) is not None] for cycles in blocks
+            [log for one, two in rounds if (log := _early_shift(one, two)) is not None] for rounds in blocks
         ]
         shift = _of_slices(early)
         if shift is not None and shift.beyond(thresholds, len(pairs)):
             colder, other = (a, b) if shift.mean < 0 else (b, a)
             slower = shift._replace(mean=-abs(shift.mean))
-            whole = [_whole_shift(one, two) for cycles in blocks for one, two in cycles]
+            whole = [_whole_shift(one, two) for rounds in blocks for one, two in rounds]
             moved = math.expm1(abs(statistics.fmean(whole)))
             evidence = (
                 f"relative to {other.name}, {colder.name} serves {slower} in the first fifth of its slices "
@@ -188,8 +189,8 @@ _DIFFERS = (
 T2 = RunRule(
     code="T2",
     title="cold after a switch",
-    severities=("flagged",),
-    effects=(Effects(comparison="wider", because="one is slow at the begin of its turns"),),
+    severities=("warning",),
+    effects=(Effects(comparison="wider", because="one is slow at the begin of its slices"),),
     thresholds=_DIFFERS,
     meaning=(
         "A switch costs one of the two more than the other: its caches are cold, its queue must fill again, "
@@ -220,9 +221,9 @@ def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -
     figures = {"share": share, "limit": thresholds["reopened"]}
     count = _closes_after(case) if share < _ALL_REST else None
     if count is None:
-        return Hit("flagged", evidence, figures, gravity=share)
+        return Hit("warning", evidence, figures, gravity=share)
     return Hit(
-        "flagged",
+        "warning",
         f"{evidence}: it closes each after about {count:,} requests",
         figures | {"requests_each": float(count)},
         gravity=share,
@@ -259,16 +260,16 @@ _RAISE_COUNT = (
 
 T3 = CaseRule(
     code="T3",
-    title="connections opened again each turn",
-    severities=("flagged",),
+    title="connections opened again each slice",
+    severities=("warning",),
     effects=(Effects("at least", because="it closes connections that rest"), _BY_COUNT),
     thresholds=(Threshold("reopened", 0.1, "share", "share of the connections, on average over slices"),),
     meaning=(
         "The server closes connections that carry nothing for the length of the others' turns. Each of its "
         "slices begins with handshakes, which it would not have without the pauses."
     ),
-    remedy="set its keep-alive time-out above the pause between turns, or measure with --sequential",
-    source="ours; opening 64 connections anew for each turn costs a Go server 10 % at 50 ms",
+    remedy="set its keep-alive time-out above the pause between slices, or measure with --sequential",
+    source="ours; opening 64 connections anew for each slice costs a Go server 10 % at 50 ms",
     example="A keep-alive time-out of 30 ms, with a pause of 100 ms.",
     check=connections_reopened,
 )
@@ -305,15 +306,15 @@ def _carried(run: RunSeen, case: str, other: str) -> _SlicesAfter | None:
         arms = {trial.case: trial.arm for trial in block.trials if trial.arm and trial.measurement}
         if case not in arms or other not in arms:
             continue
-        whose = {one.turn: name for name, arm in arms.items() for one in arm.slices}
+        whose = {one.number: name for name, arm in arms.items() for one in arm.slices}
         own = _measured(arms[case])
-        after = {one.cycle: whose[one.turn - 1] for one in own if one.turn - 1 in whose}
-        logs = {one.cycle: math.log(one.completed / one.length_ns) for one in own}
+        after = {one.round: whose[one.number - 1] for one in own if one.number - 1 in whose}
+        logs = {one.round: math.log(one.completed / one.length_ns) for one in own}
         for name in followed:
             followed[name] += sum(before == name for before in after.values())
         contrasts.append(carry_over(logs, after, case, other))
     told = [one for one in contrasts if one is not None]
-    if not told or min(followed.values()) < FEWEST_CYCLES:
+    if not told or min(followed.values()) < FEWEST_ROUNDS:
         return None
     if len(told) >= FEWEST_BLOCKS:
         shift = _of_blocks([one.mean for one in told])
@@ -326,12 +327,12 @@ def _carried(run: RunSeen, case: str, other: str) -> _SlicesAfter | None:
 T6 = RunRule(
     code="T6",
     title="who follows whom can be seen",
-    severities=("flagged",),
-    effects=(Effects(comparison="wider", because="its rate depends on who had the turn before"),),
+    severities=("warning",),
+    effects=(Effects(comparison="wider", because="its rate depends on who had the slice before"),),
     thresholds=_DIFFERS,
     meaning=(
         "What a server leaves behind (work that is not done, caches, a clock that has come down) is met by "
-        "the one whose turn is next. The order is balanced, so all meet it alike; but a server alone would "
+        "the one whose slice is next. The order is balanced, so all meet it alike; but a server alone would "
         "not meet it at all, and differences as small as that are not claimed."
     ),
     remedy="longer slices or a longer washout, or trials one after the other (--sequential)",
@@ -357,11 +358,11 @@ def _measured(arm: Arm) -> list[Slice]:
 
 
 def _paired_slices(a: CaseSeen, b: CaseSeen) -> Sequence[Sequence[tuple[Slice, Slice]]]:
-    """By block that has both, the slices of both in each of its cycles."""
+    """By block that has both, the slices of both in each of its rounds."""
     found: list[list[tuple[Slice, Slice]]] = []
     others = {arm.block: arm for arm in _arms(b)}
     for arm in _arms(a):
         if arm.block in others:
-            by_cycle = {one.cycle: one for one in _measured(others[arm.block])}
-            found.append([(one, by_cycle[one.cycle]) for one in _measured(arm) if one.cycle in by_cycle])
+            by_round = {one.round: one for one in _measured(others[arm.block])}
+            found.append([(one, by_round[one.round]) for one in _measured(arm) if one.round in by_round])
     return found

@@ -1,4 +1,5 @@
-"""The rules on servers that take turns: what each catches, what it does to the ratio, and what it lets be."""
+"""The rules on servers that are interleaved: what each catches, what it does to the ratio, and what it lets
+be."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 from made_runs import WOBBLE, case, interleaved, run
 from msgspec.structs import replace
 
-from assay.model.block import UNLIKE_NS, Block, Interleaving, TurnSeen
+from assay.model.block import UNLIKE_NS, Block, Interleaving, ServerSlice
 from assay.model.estimate import Known
 from assay.model.finding import Finding, Metric
 from assay.model.interleaving import Slice
@@ -20,15 +21,15 @@ from assay.verdict import judge, see_run
 from assay.verdict.effects import bias
 from assay.verdict.pairs import pair_of
 
-CYCLES = 40
+ROUNDS = 40
 BLOCKS = 4
 
 
 def rates(per_s: float, number: int, place: int) -> list[float]:
-    """The rate in each cycle of an interleaved block: the machine's mood, which all share, and a little of
+    """The rate in each round of an interleaved block: the machine's mood, which all share, and a little of
     its own."""
-    mood = [1 + 0.05 * WOBBLE[cycle % 10] for cycle in range(CYCLES)]
-    own = [1 + 0.2 * WOBBLE[(cycle * (place + 2) + number) % 10] for cycle in range(CYCLES)]
+    mood = [1 + 0.05 * WOBBLE[round_number % 10] for round_number in range(ROUNDS)]
+    own = [1 + 0.2 * WOBBLE[(round_number * (place + 2) + number) % 10] for round_number in range(ROUNDS)]
     return [per_s * a * b for a, b in zip(mood, own, strict=True)]
 
 
@@ -55,20 +56,20 @@ def slices(block: Block, name: str, change: Callable[[Slice], Slice]) -> Block:
 
 def seen(block: Block, used: Mapping[tuple[int, int], float]) -> Block:
     """The CPU looked at in each slice: by (arm at work, arm whose slice) the share of it; nothing else."""
-    turns = tuple(
-        TurnSeen(
-            turn=cycle * 3 + arm,
+    slices = tuple(
+        ServerSlice(
+            number=round_number * 3 + arm,
             arm=arm,
             length_ns=100_000_000,
             cpu_ns=tuple(round(1e8 * used.get((other, arm), float(other == arm))) for other in range(3)),
         )
-        for cycle in range(CYCLES)
+        for round_number in range(ROUNDS)
         for arm in range(3)
     )
-    return replace(block, turns=turns)
+    return replace(block, server_slices=slices)
 
 
-def about_turns(made: Run) -> dict[str, list[Finding]]:
+def about_slices(made: Run) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
     for one in judge(made, 0).findings:
         if one.code.startswith("T"):
@@ -85,14 +86,14 @@ def ratio(made: Run, a: str, b: str) -> tuple[float | None, float | None]:
 
 
 def test_a_clean_block_raises_none() -> None:
-    assert about_turns(sat(lambda block: seen(block, {}))) == {}
+    assert about_slices(sat(lambda block: seen(block, {}))) == {}
 
 
 @pytest.mark.parametrize(("share", "codes"), [(0.005, []), (0.03, ["T1"]), (0.2, ["T1"])])
 def test_a_server_at_work_in_the_others_time_is_named_with_the_one_it_disturbs(
     share: float, codes: Sequence[str]
 ) -> None:
-    found = about_turns(sat(lambda block: seen(block, {(2, 0): share})))
+    found = about_slices(sat(lambda block: seen(block, {(2, 0): share})))
     assert list(found) == codes
     if found:
         [one] = found["T1"]
@@ -117,14 +118,14 @@ def cold(one: Slice, left: float) -> Slice:
 
 
 def test_a_cold_begin_is_told_and_widens_that_pair_alone() -> None:
-    found = about_turns(sat(lambda block: slices(block, "b", lambda one: cold(one, 0.9))))
+    found = about_slices(sat(lambda block: slices(block, "b", lambda one: cold(one, 0.9))))
     assert [(one.subject.case, one.subject.other_case) for one in found["T2"]] == [("b", "a"), ("b", "c")]
     [with_a, _] = found["T2"]
     assert with_a.evidence.startswith("relative to a, b serves 9.8 % (± ")
     assert " %) less in the first fifth of its slices than later in them; their ratio is " in with_a.evidence
     assert with_a.evidence.endswith("is taken without that fifth, which moves it by 2.0 %")
     assert with_a.on_comparison == "wider" and 0.015 < with_a.figures["moved"] < 0.025
-    assert "T2" not in about_turns(sat(lambda block: slices(block, "b", lambda one: cold(one, 0.995))))
+    assert "T2" not in about_slices(sat(lambda block: slices(block, "b", lambda one: cold(one, 0.995))))
 
 
 def test_a_cold_begin_that_all_share_is_none() -> None:
@@ -133,7 +134,7 @@ def test_a_cold_begin_that_all_share_is_none() -> None:
             block = slices(block, name, lambda one: cold(one, 0.8))
         return block
 
-    assert about_turns(sat(all_cold)) == {}
+    assert about_slices(sat(all_cold)) == {}
 
 
 def cold_b(per_s: Mapping[str, float], left: Callable[[int], float]) -> Run:
@@ -172,7 +173,7 @@ def test_a_cold_begin_is_left_out_and_what_is_known_holds_what_an_uninterrupted_
 
 def test_begins_of_unlike_programs_are_left_out_also_where_no_rule_tells_them_from_chance() -> None:
     made = sat(lambda block: slices(block, "b", lambda one: cold(one, 0.992)))
-    assert "T2" not in about_turns(made)
+    assert "T2" not in about_slices(made)
     values = []
     for alike in (False, True):
         design = replace(made.header.design, interleave=Interleaving(least_slice_ns=UNLIKE_NS, alike=alike))
@@ -207,7 +208,7 @@ OF_NO_LOAD: tuple[Metric, ...] = ("start_time", "peak_memory")
 
 def test_times_of_whole_slices_reach_twice_as_far_in_favour_of_the_colder_one() -> None:
     made = cold_b({"a": 10_000.0, "b": 20_000.0, "c": 15_000.0}, lambda fifth: 1.0 if fifth else 0.9)
-    cold = about_turns(made)["T2"]
+    cold = about_slices(made)["T2"]
     twice = (1 + next(one.figures["moved"] for one in cold if one.subject.other_case == "a")) ** 2
     assert twice > 1.03
     for metric in OF_THE_LOAD:
@@ -219,8 +220,8 @@ def test_times_of_whole_slices_reach_twice_as_far_in_favour_of_the_colder_one() 
 
 
 def test_times_of_who_depends_on_whom_it_follows_are_known_less_exactly() -> None:
-    made = two_in_turns(0.1, 0.005, 1)
-    found = about_turns(made)["T6"]
+    made = two_in_slices(0.1, 0.005, 1)
+    found = about_slices(made)["T6"]
     wider = 1 + bias(found, "a", "b")
     assert wider > 1.03
     for metric in OF_THE_LOAD:
@@ -234,26 +235,30 @@ def test_servers_that_did_not_fit_are_told() -> None:
     made = sat()
     why = "a and b both listen on port 8080"
     header = replace(made.header, design=replace(made.header.design, sequential=why))
-    [one] = about_turns(replace(made, header=header))["T5"]
+    [one] = about_slices(replace(made, header=header))["T5"]
     assert (one.severity, one.evidence) == ("note", why)
 
 
 def test_who_follows_whom_is_told_where_it_shows() -> None:
     def after_c(block: Block) -> Block:
-        """Every second cycle backwards; whoever follows c serves a tenth less."""
+        """Every second round backwards; whoever follows c serves a tenth less."""
         made: dict[str, list[Slice]] = {trial.case: [] for trial in block.trials}
-        last, turn, order = "", 0, [0, 1, 2]
-        for cycle in range(CYCLES):
-            order = order[::-1] if cycle % 2 else random.Random(cycle + block.number).sample(order, 3)
+        last, number_of_slice, order = "", 0, [0, 1, 2]
+        for round_number in range(ROUNDS):
+            order = (
+                order[::-1]
+                if round_number % 2
+                else random.Random(round_number + block.number).sample(order, 3)
+            )
             for arm in order:
                 trial = block.trials[arm]
                 assert trial.arm is not None
-                one = replace(trial.arm.slices[cycle], turn=turn)
+                one = replace(trial.arm.slices[round_number], number=number_of_slice)
                 if last == "c" and trial.case != "c":
                     left = round(one.completed * 0.9)
                     one = replace(one, completed=left, early_completed=left // 5)
                 made[trial.case].append(one)
-                last, turn = trial.case, turn + 1
+                last, number_of_slice = trial.case, number_of_slice + 1
         trials = tuple(
             replace(trial, arm=replace(trial.arm, slices=tuple(made[trial.case])))
             for trial in block.trials
@@ -261,36 +266,36 @@ def test_who_follows_whom_is_told_where_it_shows() -> None:
         )
         return replace(block, trials=trials)
 
-    found = about_turns(sat(after_c))["T6"]
+    found = about_slices(sat(after_c))["T6"]
     assert {(one.subject.case, one.subject.other_case) for one in found} >= {("a", "c"), ("b", "c")}
     blamed = [one for one in found if one.subject.other_case == "c"]
     assert all("less in slices right after those of c than in" in one.evidence for one in blamed)
     assert all(one.on_comparison == "wider" for one in found)
 
 
-def two_in_turns(
-    injected: float, noise: float, seed: int, blocks: int = 6, cycles: int = 16, of_b: float = 0.0
+def two_in_slices(
+    injected: float, noise: float, seed: int, blocks: int = 6, rounds: int = 16, of_b: float = 0.0
 ) -> Run:
     """Two servers; after a slice of b the other serves that much less, after one of a b `of_b` more."""
     draw = random.Random(seed)
     made = run([case("a"), case("b")], (), blocks)
     for number in range(blocks):
         at: dict[str, list[float]] = {"a": [], "b": []}
-        turns: dict[str, list[int]] = {"a": [], "b": []}
-        last, turn, order = "", 0, ["a", "b"]
-        for cycle in range(cycles):
-            order = order[::-1] if cycle % 2 else draw.sample(order, 2)
+        numbers: dict[str, list[int]] = {"a": [], "b": []}
+        last, number_of_slice, order = "", 0, ["a", "b"]
+        for round_number in range(rounds):
+            order = order[::-1] if round_number % 2 else draw.sample(order, 2)
             for name in order:
                 left = {("b", "a"): 1 - injected, ("a", "b"): 1 + of_b}.get((last, name), 1.0)
                 at[name].append(20_000 * left * math.exp(draw.gauss(0, noise)))
-                turns[name].append(turn)
-                last, turn = name, turn + 1
+                numbers[name].append(number_of_slice)
+                last, number_of_slice = name, number_of_slice + 1
         block = interleaved(at, number, number)
-        for name, each in turns.items():
+        for name, each in numbers.items():
             block = slices(
                 block,
                 name,
-                lambda one, each=each: replace(one, turn=each[one.cycle]),  # type: ignore[misc]
+                lambda one, each=each: replace(one, number=each[one.round]),  # type: ignore[misc]
             )
         made = made.after(block)
     return made
@@ -298,7 +303,7 @@ def two_in_turns(
 
 @pytest.mark.parametrize("blocks", [1, 6])
 def test_a_injected_tenth_is_told_as_a_tenth(blocks: int) -> None:
-    found = about_turns(two_in_turns(0.1, 0.005, 1, blocks, 16 if blocks > 1 else 40))["T6"]
+    found = about_slices(two_in_slices(0.1, 0.005, 1, blocks, 16 if blocks > 1 else 40))["T6"]
     [one] = [one for one in found if one.subject.case == "a"]
     assert one.figures["shift"] == pytest.approx(0.9, abs=0.01)
     assert "a serves 10 % (± " in one.evidence or "a serves 9." in one.evidence
@@ -311,8 +316,8 @@ def test_the_block_is_the_unit_and_slices_that_share_it_are_no_samples() -> None
     def begins(block: Block, shift: float) -> Block:
         return slices(block, "b", lambda one: cold(one, math.exp(noise.gauss(shift, 0.1))))
 
-    assert "T2" not in about_turns(sat(lambda block: begins(block, -0.09 * (block.number % 2))))
-    assert "T2" in about_turns(sat(lambda block: begins(block, -0.2)))
+    assert "T2" not in about_slices(sat(lambda block: begins(block, -0.09 * (block.number % 2))))
+    assert "T2" in about_slices(sat(lambda block: begins(block, -0.2)))
 
 
 def test_a_few_busy_slices_among_many_looks_are_chance() -> None:
@@ -320,20 +325,20 @@ def test_a_few_busy_slices_among_many_looks_are_chance() -> None:
     made = run([case("a"), case("b"), case("c")], (), 1)
     shares = [0.013, 0.037, 0.02, 0.03]
     block = interleaved({name: [10_000.0] * 4 for name in "abc"})
-    turns = tuple(
-        TurnSeen(
-            turn=3 * cycle + arm,
+    slices = tuple(
+        ServerSlice(
+            number=3 * round_number + arm,
             arm=arm,
             length_ns=100_000_000,
             cpu_ns=tuple(
-                round(1e8 * (shares[cycle] if (other, arm) == (2, 0) else float(other == arm)))
+                round(1e8 * (shares[round_number] if (other, arm) == (2, 0) else float(other == arm)))
                 for other in range(3)
             ),
         )
-        for cycle in range(4)
+        for round_number in range(4)
         for arm in range(3)
     )
-    assert "T1" not in about_turns(made.after(replace(block, turns=turns)))
+    assert "T1" not in about_slices(made.after(replace(block, server_slices=slices)))
 
 
 def restless(number: int, made: Run) -> Run:
@@ -360,23 +365,23 @@ def early(block: Block, noise: random.Random) -> Block:
 
 
 def shuffled(block: Block, noise: random.Random) -> Block:
-    """Every second cycle the one before it backwards."""
+    """Every second round the one before it backwards."""
     arms = len(block.trials)
-    turns: dict[tuple[int, int], int] = {}
+    numbers: dict[tuple[int, int], int] = {}
     order: list[int] = []
-    for cycle in range(8):
-        order = order[::-1] if cycle % 2 else noise.sample(range(arms), arms)
-        turns |= {(cycle, arm): cycle * arms + place for place, arm in enumerate(order)}
+    for round_number in range(8):
+        order = order[::-1] if round_number % 2 else noise.sample(range(arms), arms)
+        numbers |= {(round_number, arm): round_number * arms + place for place, arm in enumerate(order)}
     for arm, trial in enumerate(block.trials):
         block = slices(
             block,
             trial.case,
-            lambda one, arm=arm: replace(one, turn=turns[one.cycle, arm]),  # type: ignore[misc]
+            lambda one, arm=arm: replace(one, number=numbers[one.round, arm]),  # type: ignore[misc]
         )
     return block
 
 
 def test_a_restless_machine_alone_is_no_reason() -> None:
     made = run([case(name) for name in "abcd"], (), 6)
-    flagged = [number for number in range(40) if {"T2", "T6"} & about_turns(restless(number, made)).keys()]
-    assert len(flagged) <= 1  # each rule in at most one run of 370 by chance
+    warning = [number for number in range(40) if {"T2", "T6"} & about_slices(restless(number, made)).keys()]
+    assert len(warning) <= 1  # each rule in at most one run of 370 by chance
