@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from assay.audit.document import Figure, ReportedCommand, TextBlock, TextDocument, TextLine
 from assay.audit.facts import Facts, known_tools
-from assay.audit.interval import Interval, exactly, time_in
-from assay.audit.tools import BY_NAME
-from assay.audit.tools.pattern import AuditTool, ToolFlags, value_of
+from assay.audit.interval import Interval, exactly, time_in, value_of
+from assay.audit.tools import BY_NAME, AuditTool, ToolFlags
 
 _NAMES = sorted(BY_NAME, key=len, reverse=True)
 _CALL = re.compile(
@@ -60,9 +59,7 @@ def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> R
     words = [
         re.sub(r"(?<=[\w/])(?:[.,:)]{1,3}|\([^()=]*)$", "", word) for word in words
     ]  # of the sentence around it
-    if tool.name == "k6" and (not words or words[0] != "run"):
-        return None
-    if tool.name == "vegeta" and (not words or words[0] != "attack"):
+    if flags.subcommand and (not words or words[0] != flags.subcommand):
         return None
     figures: dict[str, Figure] = {}
     keep_alive = flags.alive

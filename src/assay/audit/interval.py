@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -194,3 +195,37 @@ def size_in(text: str, *, binary: bool) -> Interval | None:
         return None
     scale = (_BINARY if binary or found[3] else _DECIMAL)[found[2].lower()]
     return number.times(scale)
+
+
+def _number(text: str) -> Interval | None:
+    found = re.fullmatch(r"([\d.,]+)\s*([kKmMgG]?)", text.strip())
+    return printed(found[1], found[2]) if found else None
+
+
+def _count(text: str) -> Interval | None:
+    found = re.fullmatch(r"([\d.,]+)\s*([kKmM]?)", text.strip())
+    return counted(found[1], found[2]) if found else None
+
+
+def _share(text: str) -> Interval | None:
+    found = printed(text.strip(" %"))
+    return found.times(0.01) if found else None
+
+
+_READ: dict[str, Callable[[str], Interval | None]] = {
+    "n": _number,
+    "c": _count,
+    "p": _share,
+    "t": time_in,
+    "b": lambda text: size_in(text, binary=True),
+    "d": lambda text: size_in(text, binary=False),
+}
+
+
+def value_of(text: str, unit: str) -> Interval | None:
+    """A figure of a tool's output: "n" number, "c" count, "p" share in %, "t" time with its unit, "b" and "d"
+    size (binary, decimal), or a time in "s", "ms", "us" or "ns"."""
+    if unit in _READ:
+        return _READ[unit](text)
+    found = printed(text)
+    return found.times(SECONDS[unit]) if found else None

@@ -1,0 +1,162 @@
+"""The load-test tools that the audit knows, as `tools.toml` describes them: outputs, command lines, JSON.
+
+A pattern is a regular expression whose named groups say what they found: the part before "__" names
+the figure, the part behind it the unit. `q` is a percentile, `at` its time. A name that ends in
+digits is added to the name without them, so that several kinds of errors become one count. Every
+repetition in a pattern is bounded or cannot overlap with its neighbours: matching takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from assay.audit.interval import Interval, value_of
+
+NUMBER = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,12})?|\d{1,18}(?:\.\d{1,18})?"
+"""A number as tools print it."""
+
+_TIME = r"\d{1,18}(?:\.\d{1,18})?\s?(?:ns|us|µs|μs|ms|secs?|s|m(?!s)|h)(?:\d{1,3}(?:\.\d{1,12})?s)?"
+"""A time with its unit, Go's "1m30.5s" included."""
+
+_SIZE = r"\d{1,18}(?:[.,]\d{1,18})?\s?(?:[kKMGT]i?)?(?:B|bytes)"
+"""A size with its unit."""
+
+
+class Pattern(msgspec.Struct, frozen=True, array_like=True, dict=True):
+    """A kind of line: words that it must hold (looked for first, since that is fast), and its groups."""
+
+    needs: str
+    regex: str
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The compiled expression; most are never needed."""
+        return re.compile(self.regex)
+
+    def read(self, text: str) -> Iterator[tuple[str | float, Interval, str]]:
+        """Every figure on the line: its name or percentile, its interval, how it is written."""
+        if self.needs not in text:
+            return
+        for match in self.compiled.finditer(text):
+            percentile = match.groupdict().get("q")
+            for name, written in match.groupdict().items():
+                if written is None or name == "q" or "__" not in name:
+                    continue
+                key, _, unit = name.partition("__")
+                value = value_of(written, unit)
+                if value is not None:
+                    yield (float(percentile) if key == "at" and percentile else key), value, written
+
+
+class ToolFlags(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """A tool's command line: what its flags set, and which others take a value.
+
+    `sets` is by flags that mean the same: the figure's name and its unit (as in a pattern). `ignored` take a
+    value that means nothing here. `keep_alive` are those that set it, and `alive` is how it is without them.
+    One of `opens` makes the loop an open one. A call without the `subcommand` sends no load.
+    """
+
+    sets: dict[str, str] = {}
+    ignored: frozenset[str] = frozenset()
+    keep_alive: dict[str, bool] = {}
+    alive: bool | None = None
+    opens: frozenset[str] = frozenset()
+    subcommand: str = ""
+
+    @cached_property
+    def values(self) -> dict[str, tuple[str, str]]:
+        """The figure and the unit that each flag sets."""
+        pairs = ((flag, sets.split("__")) for flags, sets in self.sets.items() for flag in flags.split())
+        return {flag: (name, unit) for flag, (name, unit) in pairs}
+
+
+class JsonReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where in a tool's JSON which figure is: its name or percentile, a path of keys, the size of its unit.
+
+    `marks` are keys that a report of this tool has and no other does.
+    """
+
+    marks: tuple[str, ...]
+    figures: tuple[tuple[str | float, str, float], ...]
+
+
+class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, dict=True):
+    """A load-test tool: how its output begins and reads, how its command reads, whether its loop is closed.
+
+    `names` are its command's. `cues` are words of which a line must hold one before `start` is tried.
+    `joined` figures are counts that are added up when they come again (a line for each status). `lone` is how
+    an output goes on whose beginning was left out: where no other output is open, one begins there. `foreign`
+    lines are never this tool's: an output with one is another tool's that begins like it.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    closed: bool | None = None
+    cues: tuple[str, ...] = ()
+    start: str = ""
+    patterns: tuple[Pattern, ...] = ()
+    flags: ToolFlags | None = None
+    json: JsonReport | None = None
+    joined: frozenset[str] = frozenset()
+    lone: str = ""
+    foreign: str = ""
+
+    @cached_property
+    def _starting(self) -> re.Pattern[str]:
+        return re.compile(self.start)
+
+    @cached_property
+    def never(self) -> re.Pattern[str] | None:
+        """The compiled lines of other tools."""
+        return re.compile(self.foreign) if self.foreign else None
+
+    @cached_property
+    def starting_alone(self) -> re.Pattern[str]:
+        """The compiled start of what is left of an output."""
+        return re.compile(self.lone)
+
+    def starts(self, text: str, *, alone: bool = False) -> bool:
+        """Whether an output of this tool may begin on the line; `alone`: no other one is open."""
+        if not any(cue in text for cue in self.cues):
+            return False
+        if alone and self.lone and self.starting_alone.search(text):
+            return True
+        return self._starting.search(text) is not None
+
+
+def _tools() -> tuple[AuditTool, ...]:
+    text = Path(__file__).with_name("tools.toml").read_text(encoding="utf-8")
+    for short, regex in (("{N}", NUMBER), ("{T}", _TIME), ("{B}", _SIZE)):
+        text = text.replace(short, regex)
+    return msgspec.toml.decode(text, type=dict[str, tuple[AuditTool, ...]])["tool"]
+
+
+TOOLS = _tools()
+"""In the order in which a line is offered to them: what several tools print alike is the first one's."""
+
+BY_NAME = {name: tool for tool in TOOLS for name in tool.names}
+"""A tool by each name that its command has."""
+
+NAMED = re.compile(
+    r"(?<![\w./-])(?:wrk2?|ab|ApacheBench|Apache Bench|apachebench|hey|boom|oha|bombardier"
+    r"|autocannon|vegeta|h2load"
+    r"|[Aa]utocannon|[Bb]ombardier|[Vv]egeta|WRK2?|[Kk]6|siege|Siege|loadtest|JMeter|jmeter|Gatling|gatling"
+    r"|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow|NBomber|assay|Hyperfoil|Apache ?Benchmark"
+    r"|drill|nighthawk"
+    r"|fortio|tsung|rewrk|benchmarkdotnet|go-wrk|k6s|cassowary|ghz|YCSB)(?![\w-])"
+)
+"""A tool's name in prose; "hey" and "ab" are words too, so it says only that a load may be named."""
+
+CLOSED = frozenset({"boom", "drill", "go-wrk", "cassowary"})
+"""Other names in prose of tools whose loop is closed."""
+
+
+def named(words: str) -> str:
+    """The name of a tool as its command has it: "Apache Bench" is ab."""
+    name = "".join(words.lower().split())
+    return "ab" if name.startswith("apachebench") else name
