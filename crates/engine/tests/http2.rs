@@ -112,7 +112,7 @@ fn a_window_that_never_opens_ends_by_the_timeout_and_is_told() {
         peer.send(settings);
         peer.hang();
     });
-    let more = json!({"timeout_ns": 150_000_000, "requests": [{"method": "POST", "body": "x"}]});
+    let more = json!({"timeout_ns": 600_000_000, "requests": [{"method": "POST", "body": "x"}]});
     let measured = http2(&server, 1, 2, 2, more);
     assert_eq!(outcomes(&measured), ["peer/timeout: 2"]);
     assert!(

@@ -8,7 +8,7 @@ use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, flag, kind};
 use serde_json::{Value, json};
 use support::http2::{answering, serve_with};
-use support::{Peer, Server, outcomes, plan, run};
+use support::{Peer, Server, outcomes, plan, run, wait_until};
 
 fn http2(server: &Server, streams: u32, count: u64, more: Value) -> Measurement {
     let mut fields = json!({"http": "2", "streams": streams});
@@ -37,12 +37,12 @@ fn a_seat_whose_requests_fail_waits_longer_each_time() {
 fn what_never_had_a_stream_says_for_what_it_waited() {
     // One stream at once, and no answer on it.
     let server = Server::start(|peer| serve_with(peer, 1, &|_| {}, |_, _, _| true));
-    let measured = http2(&server, 2, 2, json!({"timeout_ns": 300_000_000}));
+    let measured = http2(&server, 2, 2, json!({"timeout_ns": 1_000_000_000}));
     assert_eq!(outcomes(&measured), ["peer/timeout: 2"]);
     // It began to wait before the other one was sent: it is given up first.
     assert_eq!(
         measured.outcomes[0].example,
-        "after 300 ms, waiting for a stream: the server allows no more at once"
+        "after 1 s, waiting for a stream: the server allows no more at once"
     );
 }
 
@@ -58,12 +58,12 @@ fn what_was_sent_says_for_what_it_waited() {
         });
     });
     let cases = [
-        (silent, "after 150 ms: the server never sent SETTINGS"),
-        (greeting, "after 150 ms"),
-        (beginning, "after 150 ms, with 5 bytes of a body and no end"),
+        (silent, "after 600 ms: the server never sent SETTINGS"),
+        (greeting, "after 600 ms"),
+        (beginning, "after 600 ms, with 5 bytes of a body and no end"),
     ];
     for (server, said) in cases {
-        let measured = http2(&server, 1, 1, json!({"timeout_ns": 150_000_000}));
+        let measured = http2(&server, 1, 1, json!({"timeout_ns": 600_000_000}));
         assert_eq!(outcomes(&measured), ["peer/timeout: 1"]);
         assert_eq!(measured.outcomes[0].example, said);
     }
@@ -101,5 +101,6 @@ fn a_handshake_that_never_ends_is_given_up_with_all_that_waits() {
     let measured = http2(&server, 3, 6, more);
     assert_eq!(outcomes(&measured), ["network/connect_timeout: 6"]);
     assert_eq!(measured.outcomes[0].example, "after 150 ms");
+    wait_until("that both were accepted", || server.connections() >= 2);
     assert_eq!(server.connections(), 2);
 }

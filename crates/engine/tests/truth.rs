@@ -255,7 +255,7 @@ fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop(way: Way) {
 }
 
 fn a_hang_is_a_timeout_when_it_expires(way: Way) {
-    let fields = way.closed(4, &after(60)) + r#", "timeout_ns": 250000000"#;
+    let fields = way.closed(4, &after(60)) + r#", "timeout_ns": 600000000"#;
     let (measurement, counts) = load("hang:40", &fields);
     let accounting = measurement.requests;
     assert_eq!((accounting.started, accounting.in_flight), (60, 0));
@@ -268,8 +268,8 @@ fn a_hang_is_a_timeout_when_it_expires(way: Way) {
         .map(|outcome| outcome.kind.as_str())
         .collect();
     assert_eq!(kinds, ["timeout"]);
-    // 20 hang, 4 at a time, 250 ms each: had any been given up early, it would be over sooner.
-    assert!(measurement.measured_ns >= 5 * 250_000_000);
+    // 20 hang, 4 at a time, 600 ms each: had any been given up early, it would be over sooner.
+    assert!(measurement.measured_ns >= 5 * 600_000_000);
 }
 
 /// One delay after the other, of one connection: a stream waits for no other.
