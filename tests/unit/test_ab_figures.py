@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.dropin import reports
-from assay.dropin.ab import certificate
+from assay.dropin.ab import report
 from assay.dropin.ab.figures import AbFigures, Failures, row, times_us
 from assay.dropin.reports import ENTRY, columns
 
@@ -113,18 +113,18 @@ def test_the_length_of_a_key_is_found(algorithm: str, bits: int) -> None:
     key = ["ec", "-pkeyopt", f"ec_paramgen_curve:{curve}"] if kind == "ec" else [algorithm]
     command = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=x", "-keyout", "/dev/null", "-newkey", *key]
     made = subprocess.run([*command, "-outform", "DER"], check=True, capture_output=True, timeout=60)
-    assert certificate.key_bits(made.stdout) == bits
+    assert report.key_bits(made.stdout) == bits
 
 
 @given(st.binary(max_size=60))
 def test_a_certificate_that_cannot_be_read_has_no_bits(data: bytes) -> None:
-    assert certificate.key_bits(data) >= 0
+    assert report.key_bits(data) >= 0
 
 
 def test_the_name_is_told_where_it_was_asked_for() -> None:
     session = ("TLS 1.3", "TLS13_AES_128_GCM_SHA256", "X25519", b"")
-    named = certificate.security(session, "localhost", names_server=True)
+    named = report.security(session, "localhost", names_server=True)
     assert named.protocol == "TLSv1.3,TLS_AES_128_GCM_SHA256,0,128"
     assert (named.temporary_key, named.server_name) == ("X25519 253 bits", "localhost")
-    assert certificate.security(session, "127.0.0.1", names_server=True).server_name == ""
-    assert certificate.security(session, "localhost", names_server=False).server_name == ""
+    assert report.security(session, "127.0.0.1", names_server=True).server_name == ""
+    assert report.security(session, "localhost", names_server=False).server_name == ""

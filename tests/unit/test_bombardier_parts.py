@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay.dropin.bombardier import flags, golang, plain, progress
-from assay.dropin.bombardier.figures import BombardierFigures
-from assay.dropin.bombardier.kingpin import KingpinMisuse
+from assay.dropin.bombardier import command, flags, golang, report
+from assay.dropin.bombardier.golang import KingpinMisuse
 from assay.dropin.bombardier.plan import plan
+from assay.dropin.bombardier.report import BombardierFigures
 from assay.dropin.reports import Tally
 
 S = 10**9
@@ -126,11 +126,11 @@ def test_what_is_no_number_is_refused(text: str) -> None:
     ],
 )
 def test_times_take_the_next_unit_at_85_percent(value_us: float, text: str) -> None:
-    assert plain.time_us(value_us) == text
+    assert report.time_us(value_us) == text
 
 
 def test_bytes_have_units() -> None:
-    assert [plain.binary(value) for value in (0, 870, 871, 18_203_279)] == [
+    assert [report.binary(value) for value in (0, 870, 871, 18_203_279)] == [
         "0.00",
         "870.00",
         "0.85KB",
@@ -141,14 +141,14 @@ def test_bytes_have_units() -> None:
 @given(st.integers(0, 10_000), st.integers(1, 10_000), st.integers(1, 200))
 def test_a_bar_fills_its_places(current: int, total: int, size: int) -> None:
     assume(current <= total)
-    bar = progress.drawn(current, total, size)
+    bar = command.drawn(current, total, size)
     assert len(bar) == size + 2
     assert (bar.count("=") == size) == (current / total * size > size - 1)
     assert ("-" * size in bar) == (current == 0)
 
 
 def test_what_is_left_is_told_in_minutes_and_more() -> None:
-    assert [progress.span(s) for s in (3, 61, 3661, 90_000)] == [
+    assert [command.span(s) for s in (3, 61, 3661, 90_000)] == [
         "00m03s",
         "01m01s",
         "01h01m01s",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.dropin.h2load.command import plan
 from assay.dropin.h2load.flags import EarlyEnd, read
-from assay.dropin.h2load.plan import plan
 from assay.model.plan import LoadPlan
 
 URL = "https://127.0.0.1:8443/"

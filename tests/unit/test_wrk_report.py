@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.dropin.reports import Tally, Units
-from assay.dropin.wrk.figures import corrected, samples
 from assay.dropin.wrk.flags import WrkFlags, WrkUrl
-from assay.dropin.wrk.report import banner, padded, percentile_of, rows, time_us
+from assay.dropin.wrk.report import banner, corrected, padded, percentile_of, rows, samples, time_us
 
 HERE = WrkUrl("http", "h", None, "/")
 

@@ -1,6 +1,6 @@
 """ApacheBench's command line: its flags, its report and its files.
 
-words ─▶ flags ─▶ plan ─▶ front (the load) ─▶ figures ─▶ report
+words ─▶ flags ─▶ command (the plan) ─▶ front (the load) ─▶ figures ─▶ report
 """
 
 from assay.dropin.ab.command import main

@@ -1,6 +1,6 @@
 """bombardier's command line: its flags, its progress bar, and its reports: text and JSON.
 
-words ─▶ kingpin, flags ─▶ request, plan ─▶ front (the load) ─▶ figures ─▶ plain or machine
+words ─▶ flags ─▶ plan (with the requests) ─▶ front (the load) ─▶ report (its figures first)
 """
 
 from assay.dropin.bombardier.command import main

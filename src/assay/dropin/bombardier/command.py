@@ -1,8 +1,11 @@
-"""`bombardier …`, from its words to its exit code."""
+"""`bombardier …`, from its words to its exit code, and its progress bar."""
 
 from __future__ import annotations
 
+import math
+import os
 import platform
+import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,18 +14,82 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.bombardier import flags as command_line
-from assay.dropin.bombardier import plain
-from assay.dropin.bombardier.flags import VERSION, BombardierFlags, HelpAsked, Wrong
-from assay.dropin.bombardier.kingpin import KingpinMisuse
+from assay.dropin.bombardier import golang, report
+from assay.dropin.bombardier.flags import USAGE, VERSION, BombardierFlags, HelpAsked, Wrong
+from assay.dropin.bombardier.golang import KingpinMisuse
 from assay.dropin.bombardier.plan import plan
-from assay.dropin.bombardier.progress import Bar
 from assay.engine import driver, target_policy
+from assay.model.measurement import Snapshot
 
 if TYPE_CHECKING:
-    from assay.dropin.bombardier.figures import BombardierFigures
+    from assay.dropin.bombardier.report import BombardierFigures
     from assay.engine.driver import EngineRun
-    from assay.model.measurement import Snapshot
     from assay.model.plan import LoadPlan
+
+
+_NS = 1_000_000_000
+
+
+class Bar:
+    """The bar of one load."""
+
+    def __init__(self, flags: BombardierFlags) -> None:
+        """Draw it empty. Counted loads count requests, the others whole seconds."""
+        self._counted = flags.requests is not None
+        self._total = flags.requests if flags.requests is not None else flags.duration_ns // _NS
+        self._columns = os.get_terminal_size().columns if sys.stdout.isatty() else 0
+        if self._counted or self._columns:
+            console.write_part(self._frame(0, 0, ""))
+
+    def watch(self, snapshot: Snapshot) -> None:
+        """Draw it as far as the load has come."""
+        ended = snapshot.completed + snapshot.failed
+        current = ended if self._counted else min(snapshot.elapsed_ns // _NS, self._total)
+        speed = current / (snapshot.elapsed_ns / _NS) if snapshot.elapsed_ns else 0.0
+        left_s = int((self._total - current) / speed) if speed else 0
+        console.write_part(self._frame(current, speed, f" {span(left_s)}" if left_s > 0 else ""))
+
+    def end(self, took_ns: int, ended: int, *, interrupted: bool) -> None:
+        """Draw it for the last time, with how long the load took and how many requests ended."""
+        took_s = took_ns / _NS
+        current = self._total if not self._counted and not interrupted else int(took_s)
+        if self._counted:
+            current = ended
+        elapsed = golang.duration(int(took_s) * _NS)
+        console.write_part(
+            self._frame(current, ended / took_s if took_s else 0.0, f" {elapsed}") + "\nDone!\n"
+        )
+
+    def _frame(self, current: int, speed: float, tail: str) -> str:
+        before = after = ""
+        if self._counted:
+            before = f" {current} / {self._total} "
+            after = f" {current / self._total * 100:6.2f}%" + (f" {speed:.0f}/s" if speed else "")
+        after += tail
+        size = self._columns - len(before) - len(after) - 2
+        bar = drawn(current, self._total, size) if size > 0 else ""
+        return "\r" + f"{before}{bar}{after}".ljust(self._columns)
+
+
+def drawn(current: int, total: int, size: int) -> str:
+    """A bar with so many places between its brackets."""
+    filled = min(size, math.ceil(current / total * size)) if total else 0
+    if filled == size:
+        return f"[{'=' * size}]"
+    head = "=" * (filled - 1) + ">" if filled else ""
+    return f"[{head}{'-' * (size - filled)}]"
+
+
+def span(seconds: int) -> str:
+    """A time that is left: "00m03s", "01h00m03s", "1d00h00m03s"."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    text = f"{minutes:02d}m{rest:02d}s"
+    if days or hours:
+        text = f"{hours:02d}h{text}"
+    return f"{days}d{text}" if days else text
+
 
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 """Go's names."""
@@ -54,16 +121,14 @@ def main(words: Sequence[str]) -> int:
 
 def _tell(asked: HelpAsked) -> None:
     if asked.what != "version":
-        from assay.dropin.bombardier.usage import USAGE
-
         # As in kingpin: what asks for more is a document and goes to standard output.
         (console.note if asked.what == "help" else console.write)(USAGE)
         return
     import assay
 
-    machine = platform.machine().lower()
-    machine = f"{platform.system().lower()}/{_MACHINES.get(machine, machine)}"
-    console.note(f"bombardier version {VERSION} {machine} [assay {assay.version()}] as spoken by Assay")
+    report = platform.machine().lower()
+    report = f"{platform.system().lower()}/{_MACHINES.get(report, report)}"
+    console.note(f"bombardier version {VERSION} {report} [assay {assay.version()}] as spoken by Assay")
 
 
 def _test(flags: BombardierFlags, manners: front.Manners) -> int:
@@ -93,10 +158,7 @@ def _test(flags: BombardierFlags, manners: front.Manners) -> int:
     for bar in bars:
         bar.end(measured.measured_ns, measured.completed + measured.failed, interrupted=measured.interrupted)
     if "result" in flags.parts:
-        # Imported after the load: the figures need more than the load does.
-        from assay.dropin.bombardier.figures import figures
-
-        _report(flags, figures(flags, measured, offered.running, manners.strict))
+        _report(flags, report.figures(flags, measured, offered.running, manners.strict))
     front.tell("bombardier", offered.findings)
     return EXIT_OK
 
@@ -104,15 +166,13 @@ def _test(flags: BombardierFlags, manners: front.Manners) -> int:
 def _introduced(flags: BombardierFlags) -> list[Bar]:
     """Say what begins; its progress bar, where one is wanted."""
     if "intro" in flags.parts:
-        console.write(plain.intro(flags))
+        console.write(report.intro(flags))
     return [Bar(flags)] if "progress" in flags.parts else []
 
 
 def _undialled(flags: BombardierFlags, manners: front.Manners, reason: str, took_ns: int) -> int:
     """Report a load whose URL leads to no address: to bombardier a load whose requests all failed."""
-    from assay.dropin.bombardier.figures import undialled
-
-    found = undialled(flags, reason, took_ns, manners.strict)
+    found = report.undialled(flags, reason, took_ns, manners.strict)
     for bar in _introduced(flags):
         bar.end(took_ns, found.ended, interrupted=False)
     if "result" in flags.parts:
@@ -121,9 +181,8 @@ def _undialled(flags: BombardierFlags, manners: front.Manners, reason: str, took
 
 
 def _report(flags: BombardierFlags, found: BombardierFigures) -> None:
-    from assay.dropin.bombardier import machine
 
     if flags.format == "text":
-        console.write(plain.report(flags, found))
+        console.write(report.text_report(flags, found))
     else:
-        console.write_part(machine.report(flags, found))
+        console.write_part(report.json_report(flags, found))

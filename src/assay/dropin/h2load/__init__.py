@@ -1,6 +1,6 @@
 """h2load's command line: its flags and its report.
 
-words ─▶ flags ─▶ plan ─▶ front (the load) ─▶ report
+words ─▶ flags ─▶ command (the plan) ─▶ front (the load) ─▶ report
 """
 
 from assay.dropin.h2load.command import main

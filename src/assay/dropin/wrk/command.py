@@ -10,9 +10,18 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
-from assay.dropin.wrk.flags import VERSION, Refused, WrkFlags
-from assay.dropin.wrk.plan import Unreachable, addresses, flag_of, given_headers, plan, reachable
-from assay.dropin.wrk.report import banner
+from assay.dropin.wrk.flags import (
+    VERSION,
+    Refused,
+    Unreachable,
+    WrkFlags,
+    addresses,
+    flag_of,
+    given_headers,
+    plan,
+    reachable,
+)
+from assay.dropin.wrk.report import banner, distribution, figures, report
 from assay.engine import driver
 
 if TYPE_CHECKING:
@@ -88,12 +97,12 @@ def _script(file: str, flags: WrkFlags, manners: front.Manners) -> Script:
 
 def _prepared(script: Script) -> tuple[str, int]:
     """Where the first requests go, and how many are sent at once."""
-    from assay.dropin.wrk import requests
+    from assay.dropin.wrk.script import Malformed, count
 
     try:
         first, places = script.prepare()
-        return places[0], requests.count(first)
-    except requests.Malformed as problem:
+        return places[0], count(first)
+    except Malformed as problem:
         raise driver.ScriptFailed(str(problem)) from None
     finally:
         for message in script.messages():
@@ -101,10 +110,6 @@ def _prepared(script: Script) -> tuple[str, int]:
 
 
 def _report(flags: WrkFlags, manners: front.Manners, offered: front.Offered, script: Script | None) -> None:
-    # Imported after the load: the figures need more than the load does.
-    from assay.dropin.wrk.figures import figures
-    from assay.dropin.wrk.report import distribution, report
-
     found = figures(
         offered.measurement,
         connections=flags.connections,

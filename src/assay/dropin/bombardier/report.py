@@ -1,20 +1,22 @@
-"""The figures of bombardier's reports, true by default; in strict mode by its own arithmetic."""
+"""bombardier's figures, true by default, by its own arithmetic if strict; its reports: text and JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlunsplit
 
+from assay.dropin.bombardier import golang
 from assay.dropin.bombardier.flags import BombardierFlags
-from assay.dropin.bombardier.golang import quoted
-from assay.dropin.reports import Tally, columns, tally_us
+from assay.dropin.bombardier.golang import number, quoted
+from assay.dropin.reports import Tally, Units, columns, tally_us
 from assay.model.measurement import Measurement, Outcome, Window
 
 if TYPE_CHECKING:
     from assay.engine.driver import EngineRun
+
 
 _MOST_WITHOUT_SPREAD = 2
 _TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
@@ -189,3 +191,137 @@ def errors(flags: BombardierFlags, outcomes: Sequence[Outcome]) -> tuple[tuple[s
         for outcome in outcomes
     )
     return tuple(sorted(told, key=lambda error: -error[1]))
+
+
+_MICROSECONDS = Units(("us", "ms", "s"), 1000)
+_SECONDS = Units(("s", "m", "h"), 60)
+_BINARY = Units(("", "KB", "MB", "GB", "TB", "PB"), 1024)
+
+
+def time_us(value: float) -> str:
+    """A time given in µs: "42.00us", "0.85ms", "1.50s", "1.00m"."""
+    return _SECONDS.format(value / 1e6) if value >= 1e6 else _MICROSECONDS.format(value)
+
+
+def binary(value: float) -> str:
+    """A number of bytes: "17.36MB"."""
+    return _BINARY.format(value)
+
+
+def intro(flags: BombardierFlags) -> str:
+    """The line before the load."""
+    whole = golang.duration(flags.duration_ns)
+    span = f"for {whole}" if flags.requests is None else f"with {flags.requests} request(s)"
+    return f"Bombarding {flags.text} {span} using {flags.connections} connection(s)\n"
+
+
+def text_report(flags: BombardierFlags, figures: BombardierFigures) -> str:
+    """The statistics."""
+    return "\n".join(_lines(flags, figures)) + "\n"
+
+
+def _lines(flags: BombardierFlags, figures: BombardierFigures) -> Iterator[str]:
+    yield f"{'Statistics':>10} {'Avg':>10} {'Stdev':>10} {'Max':>10}"
+    rates = figures.rate_stats()
+    if rates is None:
+        yield "  There wasn't enough data to compute statistics for requests."
+    else:
+        yield f"  {'Reqs/sec':<10} {rates.mean:10.2f} {rates.stddev:10.2f} {rates.max:10.2f}"
+    yield from _latencies(flags, figures)
+    first, second, third, fourth, fifth = figures.by_class
+    yield "  HTTP codes:"
+    yield f"    1xx - {first}, 2xx - {second}, 3xx - {third}, 4xx - {fourth}, 5xx - {fifth}"
+    yield f"    others - {figures.other}"
+    if figures.errors:
+        yield "  Errors:"
+        for text, count in figures.errors:
+            yield f"    {text:>10} - {count}"
+    yield f"  {'Throughput:':<10} {binary(figures.throughput):>10}/s"
+
+
+def _latencies(flags: BombardierFlags, figures: BombardierFigures) -> Iterator[str]:
+    stats = figures.latency_stats(LATENCIES)
+    if stats is None:
+        yield "  There wasn't enough data to compute statistics for latencies."
+        return
+    cells = (time_us(value) for value in (stats.mean, stats.stddev, stats.max))
+    yield f"  {'Latency':<10} " + " ".join(f"{cell:>10}" for cell in cells)
+    if flags.latencies:
+        yield "  Latency Distribution"
+        for share, value in stats.percentiles.items():
+            yield f"     {share * 100:2.0f}% {time_us(value):>10}"
+
+
+def json_report(flags: BombardierFlags, figures: BombardierFigures) -> str:
+    """The whole object, without a line end.
+
+    By default `latency` ends with two keys of ours, the count of times and the smallest.
+    """
+    return f'{{"spec":{_object(_spec(flags))},"result":{_object(_result(flags, figures))}}}'
+
+
+def _object(pairs: Iterator[tuple[str, str]]) -> str:
+    return "{" + ",".join(f'"{key}":{value}' for key, value in pairs) + "}"
+
+
+def _spec(flags: BombardierFlags) -> Iterator[tuple[str, str]]:
+    yield "numberOfConnections", str(flags.connections)
+    if flags.requests is None:
+        yield "testType", '"timed"'
+        yield "testDurationSeconds", number(flags.duration_ns / 1e9)
+    else:
+        yield "testType", '"number-of-requests"'
+        yield "numberOfRequests", str(flags.requests)
+    yield "method", quoted(flags.method)
+    yield "url", quoted(flags.text)
+    if flags.headers:
+        pairs = (f'{{"key":{quoted(key)},"value":{quoted(value)}}}' for key, value in flags.headers)
+        yield "headers", f"[{','.join(pairs)}]"
+    if flags.body_file:
+        yield "bodyFilePath", quoted(flags.body_file)
+    else:
+        yield "body", quoted(flags.body)
+    if flags.certificate:
+        yield "certPath", quoted(flags.certificate)
+        yield "keyPath", quoted(flags.key)
+    yield "stream", str(flags.stream).lower()
+    yield "timeoutSeconds", number(flags.timeout_ns / 1e9)
+    yield "client", quoted(flags.client)
+    if flags.rate_per_s is not None:
+        yield "rate", str(flags.rate_per_s)
+
+
+def _result(flags: BombardierFlags, figures: BombardierFigures) -> Iterator[tuple[str, str]]:
+    yield "bytesRead", str(figures.bytes_read)
+    yield "bytesWritten", str(figures.bytes_written)
+    yield "timeTakenSeconds", number(figures.time_ns / 1e9)
+    for digit, count in enumerate(figures.by_class, start=1):
+        yield f"req{digit}xx", str(count)
+    yield "others", str(figures.other)
+    if figures.errors:
+        told = (f'{{"description":{quoted(text)},"count":{count}}}' for text, count in figures.errors)
+        yield "errors", f"[{','.join(told)}]"
+    # Readers take the key for granted: a load without an answer has it, with nothing in it.
+    nothing = Stats(0, 0, 0, dict.fromkeys(LATENCIES, 0.0))
+    yield "latency", _object(_latency(figures.latency_stats(LATENCIES) or nothing, flags, figures))
+    rates = figures.rate_stats(LATENCIES)
+    if rates is not None:
+        cells = (f'"{share * 100:.0f}":{value:.6f}' for share, value in rates.percentiles.items())
+        percentiles = f'"percentiles":{{{",".join(cells)}}}'
+        yield "rps", _object(_moments(rates))[:-1] + "," + percentiles + "}"
+
+
+def _moments(stats: Stats) -> Iterator[tuple[str, str]]:
+    yield "mean", number(stats.mean)
+    yield "stddev", number(stats.stddev)
+    yield "max", number(stats.max)
+
+
+def _latency(stats: Stats, flags: BombardierFlags, figures: BombardierFigures) -> Iterator[tuple[str, str]]:
+    yield from _moments(stats)
+    if flags.latencies:
+        cells = (f'"{share * 100:.0f}":{value:.0f}' for share, value in stats.percentiles.items())
+        yield "percentiles", f"{{{','.join(cells)}}}"
+    if not figures.strict:
+        yield "count", str(figures.latencies_us.total)
+        yield "min", str(figures.latencies_us.low)
