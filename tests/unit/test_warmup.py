@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.model.design import WarmUp
 from assay.model.measurement import Window
 from assay.model.trial import WarmUpSeen
-from assay.runner.slices import OwnTime
+from assay.runner.steering import OwnTime
 from assay.runner.warmup import NO_WARM_UP, warmed_up
 
 MS = 1_000_000

@@ -37,7 +37,7 @@ from assay.runner.one_trial import (
     wrong_answers,
 )
 from assay.runner.side_by_side import MOST_PHASE_NS
-from assay.runner.slices import ArmWatched, SliceOrder
+from assay.runner.steering import ArmWatched, Progress, Steering, Transitions
 from assay.runner.warm_pool import Running
 from assay.servers import probe
 from assay.servers.build import Prepared
@@ -77,7 +77,7 @@ class _RunningArm:
 class _OfferedSlices:
     """What came of the slices; of `services` what they are, and took at their end."""
 
-    server_slices: SliceOrder
+    progress: Progress
     measured: InterleavedMeasurement
     samples: tuple[ServerSlice, ...]
     hosts: tuple[HostSeen, ...]
@@ -102,13 +102,13 @@ def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block
             except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others it can
                 for arm in arms:
                     arm.failed = ServerFailed(lacking.stage, str(lacking))
-            if offered is not None and offered.cut and not offered.server_slices.whole:
+            if offered is not None and offered.cut and not offered.progress.is_whole:
                 return None
         after = [_trial_of(due, arm, place, offered, bench) for place, arm in enumerate(arms)]
         _hand_on(arms, after, bench)
     done = {**failed, **{trial.case: trial for trial in after}}
     order = [trial.case for trial in after] + list(failed)  # arms first: their numbers are places in `turns`
-    lengths = offered.server_slices.lengths if offered else (due.lengths or _unknown(due))
+    lengths = offered.progress.lengths if offered else (due.lengths or _unknown(due))
     return Block(
         number=due.number,
         block=due.block,
@@ -116,7 +116,7 @@ def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block
         lengths=lengths,
         trials=tuple(done[case] for case in order),
         server_slices=offered.samples if offered else (),
-        pilot=offered.server_slices.pilot if offered else None,
+        pilot=offered.progress.pilot if offered else None,
         cut=offered.cut if offered else False,
     )
 
@@ -193,14 +193,21 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
     run = bench.where.generator.start_interleaved(_interleaved_plan(due, arms))
     looks = _looks_at(run, arms, bench)
     watched = [ArmWatched(arm.asked.trial.case, arm.asked.due.warm_up) for arm in arms]
-    slices = SliceOrder(run, due, watched, looks, begins, looked)
-    cut = _gone_through(slices, arms)
+    transitions = Transitions(due, watched, run.least_washout_ns)
+    steering = Steering(run, transitions, looks, begins, looked)
+    cut = _gone_through(steering, arms)
     measured, hosts = run.result(), looks.hosts()
     for arm in arms:
         arm.running.sampler.sample()
     generators = tuple(arm_generators_of(run, place) for place in range(len(arms)))
     return _OfferedSlices(
-        slices, measured, tuple(looks.samples), hosts, generators, bench.services.observed(), cut
+        steering.progress,
+        measured,
+        tuple(looks.samples),
+        hosts,
+        generators,
+        bench.services.observed(),
+        cut,
     )
 
 
@@ -213,18 +220,18 @@ def _looks_at(run: GoingSlices, arms: Sequence[_RunningArm], bench: Bench) -> Sa
         raise
 
 
-def _gone_through(slices: SliceOrder, arms: Sequence[_RunningArm]) -> bool:
-    """Go through the turns to their end, and stop the run whatever comes; whether Ctrl-C did."""
+def _gone_through(steering: Steering, arms: Sequence[_RunningArm]) -> bool:
+    """Go through the slices to their end, and stop the run whatever comes; whether Ctrl-C did."""
     try:
-        slices.go()
+        steering.go()
     except KeyboardInterrupt:
         return True
     except ServerFailed as failed:  # a service that all of them need
         for arm in arms:
             arm.failed = arm.failed or failed
     finally:
-        slices.run.stop()
-        while not slices.run.wait(0.1):
+        steering.run.stop()
+        while not steering.run.wait(0.1):
             pass
     return False
 
@@ -282,7 +289,7 @@ def _trial_of(
         contract=contract_seen(arm.before, measured, after, wrong),
         host=offered.hosts[place],
         services=bench.services.used(offered.services, services_ns, measured.measured_ns),
-        warm_up=offered.server_slices.warm.get(place),
+        warm_up=offered.progress.warm.get(place),
         link=link_to(arm.running, bench),
         generators=offered.generators[place],
     )
