@@ -13,7 +13,7 @@ from assay.core.errors import EnvironmentLacks
 from assay.model.measurement import Window
 from assay.report.charts import chart as pictures
 from assay.report.charts import charts, svg, to_png, to_svg
-from assay.report.charts.scale import linear, logarithmic
+from assay.report.charts.svg import linear, logarithmic
 
 POSITIVE = st.floats(1e-6, 1e12)
 

@@ -12,7 +12,7 @@ from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report import html
 from assay.report.charts import hues
-from assay.report.charts.ratios import changes
+from assay.report.charts.answer import changes
 from assay.report.history import damage
 from assay.report.model.circumstances import circumstances
 from assay.report.model.compared import compared

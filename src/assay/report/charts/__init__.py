@@ -1,7 +1,71 @@
-"""Charts of a run as SVG, drawn at report time: each with the data behind it as a table."""
+"""Charts of a run as SVG, drawn at report time: each with the data behind it as a table.
 
-from assay.report.charts.all import about, charts
-from assay.report.charts.chart import Chart, colour, inline, style, to_png, to_svg, variables
-from assay.report.charts.data import hues
+A run has those charts that its data can fill, in the order in which a reader asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.core import units as fmt
+from assay.model.design import SearchDesign
+from assay.model.run import Run
+from assay.report.charts import rates
+from assay.report.charts.answer import answer, claims
+from assay.report.charts.chart import (
+    Chart,
+    Placed,
+    colour,
+    competing,
+    hues,
+    inline,
+    style,
+    to_png,
+    to_svg,
+    variables,
+)
+from assay.report.charts.rates import resources, throughput
+from assay.report.charts.timed import blocks, courses, over_time, percentiles
+from assay.report.model import circumstances as told
+from assay.report.model.rows import Section, sections
 
 __all__ = ["Chart", "about", "charts", "colour", "hues", "inline", "style", "to_png", "to_svg", "variables"]
+
+
+def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...]:
+    """Every chart of the run, the one that answers first. `found` are its sections."""
+    found = sections(run) if found is None else found
+    made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
+    across = (*blocks(run), *courses(run, found), *rates.objectives(run), *rates.across(run, found))
+    first = answer(run, found)
+    if first is None and len(competing(run.header.cases)) == 1:
+        # What a server alone serves is the answer.
+        alone = next((chart for chart in made if chart and chart.name.startswith("throughput")), None)
+        first = replace(alone, name="answer") if alone else None
+        made = [chart for chart in made if chart is not alone]
+    drawn = (first, claims(run), *made, *across)
+    return tuple(chart for chart in drawn if chart is not None)
+
+
+def about(run: Run) -> str:
+    """What a picture that stands alone must say: study, machine, date, run."""
+    header = run.header
+    seen = header.environment
+    machine = f"{seen.cpu_model}, {fmt.counted(seen.cores, 'core')} ({seen.hostname})"
+    return fmt.safe(f"{told.title(run)}; {machine}; run {header.run_id}; Assay {seen.assay_version}", 500)
+
+
+def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | None]:
+    place = Placed(run, section, several)
+    if all(row.case.search for row in section.rows):
+        yield throughput(place, "capacity", "Capacity", "the highest rate at which the objective held")
+        return
+    if all(row.case.rate for row in section.rows):  # an open loop at a share of capacity: times alone
+        yield percentiles(place)
+        return
+    if not isinstance(run.header.design, SearchDesign):  # whose trials are at many rates
+        yield throughput(place, "throughput", "Throughput", "right answers a second")
+    yield over_time(place)
+    yield percentiles(place)
+    yield from resources(place)

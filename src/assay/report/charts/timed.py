@@ -1,20 +1,31 @@
-"""Charts of time: throughput over the course of the trials, and percentiles of times."""
+"""Charts over time: throughput, percentiles, how a comparison came to its answer, the slices of blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from assay import verdict
 from assay.core import units as fmt
+from assay.model.block import Block
+from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate
+from assay.model.interleaving import Slice
 from assay.model.measurement import Histogram
+from assay.model.run import Run
 from assay.model.trial import Trial
-from assay.report.charts import data
-from assay.report.charts.chart import Chart, as_rows
-from assay.report.charts.data import Placed, why_bounds
-from assay.report.charts.lines import Curve, Frame, ThroughputCurve, courses, plot
-from assay.report.charts.scale import Scale, logarithmic
-from assay.report.model.rows import Row, time_words
+from assay.report.charts import chart as data
+from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, why_bounds
+from assay.report.charts.drawings import Curve, Frame, ThroughputCurve, plot, throughput_courses
+from assay.report.charts.svg import Scale, logarithmic
+from assay.report.model import interleaved
+from assay.report.model.rows import Row, Section, short_name, time_words
+from assay.stats.pairing import LOOKING, course, paired_logs
+from assay.verdict.answer import answer
+from assay.verdict.facts import CaseSeen, RunSeen
+from assay.verdict.pairs import sides as sides_of
 
 _TELLING = 100.0
 """The ratio of its ends up to which the interval of a tail is drawn."""
@@ -49,7 +60,7 @@ def over_time(place: Placed) -> Chart | None:
             "Each server on its own scale. Bold: mean of the trials; faint: each trial; shaded: warm-up; "
             "triangle: a trial's level changed there."
         ),
-        draw=lambda width: courses(found, width),
+        draw=lambda width: throughput_courses(found, width),
         heads=("server", "second", "mean", "lowest", "highest"),
         rows=as_rows(rows),
     )
@@ -154,3 +165,213 @@ def _histograms(trials: Iterable[Trial], clock: str) -> Iterator[Histogram]:
         )
         if times is not None and times.count:
             yield times
+
+
+_WIDEST = 8.0
+"""Intervals that reach further from 1 than so many times are of too few blocks to draw."""
+_MOST_CANDIDATES = 3
+"""Of a study so many are drawn against the best: those next to it, of which the order was longest open."""
+
+
+def courses(run: Run, found: Sequence[Section] = ()) -> Iterator[Chart | None]:
+    """A chart for each candidate against the best of a comparison; of an interleaved study, for those next to
+    the best."""
+    seen = verdict.see_run(run)
+    if isinstance(run.header.design, ComparisonDesign):
+        told = answer(run)
+        best = seen.find(told.best.id) if told.best else None
+        others = [seen.find(one.other.id) for one in told.pairs if not one.void]
+        yield from _against(run, seen, best, others)
+    elif run.blocks:
+        for section in found:
+            rows = [seen.find(row.case.id) for row in section.candidates if row.rank is not None]
+            if len(rows) > 1:
+                yield from _against(run, seen, rows[0], rows[1 : 1 + _MOST_CANDIDATES])
+
+
+def _against(
+    run: Run, seen: RunSeen, best: CaseSeen | None, others: Sequence[CaseSeen | None]
+) -> Iterator[Chart | None]:
+    for other in others:
+        if best is not None and other is not None:
+            yield _course(run, seen, best, other, alone=len(others) == 1)
+
+
+def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: bool) -> Chart | None:
+    findings = run.judgement.findings if run.judgement else ()
+    pair = best.case.id, other.case.id
+    sides = sides_of(findings, best, other)
+    logs = paired_logs(*sides)
+    wider = verdict.bias(findings, *pair), verdict.one_sided(findings, *pair)
+    went = course(*sides, manner=seen.manner, alpha=seen.alpha, bias=wider[0], extra=wider[1])
+    known = list(enumerate(went, start=1))
+    if len(known) < 2:
+        return None
+    names = short_name(best.case), short_name(other.case)
+    colours, unit = hues(run.header.cases), interleaved.unit_of(*sides)
+    units = "batches" if unit == "batch" else f"{unit}s"
+    drawn = (
+        Curve(
+            f"{names[0]} / {names[1]}",
+            colours[names[0]],
+            tuple((float(at), ratio.value) for at, ratio in known),
+            tuple((float(at), *ends) for at, ratio in known if (ends := _course_ends(ratio)) is not None),
+            band=True,
+        ),
+        Curve(
+            f"each {unit} alone",
+            None,
+            tuple((float(at), math.exp(log)) for at, log in enumerate(logs, start=1)),
+            joined=False,
+        ),
+    )
+    return Chart(
+        name="course" if alone else f"course-{slug(other.case.id)}",
+        title=f"How sure it became: {fmt.safe(names[0], 40)} against {fmt.safe(names[1], 40)}",
+        note=_note(unit, looked_at=seen.manner in LOOKING),
+        draw=lambda width: plot(drawn, _frame(drawn, len(logs), units), width),
+        heads=(units, "ratio", "low", "high"),
+        rows=as_rows(
+            (str(at), *(fmt.UNKNOWN if one is None else fmt.times(one) for one in (r.value, r.low, r.high)))
+            for at, r in known
+        ),
+    )
+
+
+def _frame(drawn: Sequence[Curve], steps: int, units: str) -> Frame:
+    values = [1.0, *(value for curve in drawn for _, *ys in (*curve.points, *curve.ends) for value in ys)]
+    return Frame(
+        x=lambda start, end: Scale(1.0, float(steps), start, end),
+        y=lambda start, end: logarithmic(values, start, end),
+        write_x=lambda value: f"{value:g}",
+        write_y=lambda value: fmt.significant(value, 3),
+        x_title=f"{units} so far",
+        y_title="ratio of throughputs",
+        x_ticks=tuple(float(at) for at in range(1, steps + 1, max(1, steps // 8))),
+        level=(1.0, "equal"),
+    )
+
+
+def _note(unit: str, *, looked_at: bool) -> str:
+    interval = "its 95 % interval"
+    if looked_at:
+        interval += f", which allows for looking after every {unit}, once there is one to draw"
+    return (
+        f"Line: the ratio after each {unit}; shaded: {interval}. A shade that leaves the dashed line shows a "
+        "difference."
+    )
+
+
+def _course_ends(ratio: Estimate) -> tuple[float, float] | None:
+    if ratio.low is None or ratio.high is None or ratio.high > _WIDEST * ratio.low:
+        return None
+    return ratio.low, ratio.high
+
+
+_MOST_SLICES = 1_200
+"""Of all servers together: more are no more to be told apart, and would only make the page large."""
+
+
+_WARM_UP_SHARE = 10
+"""A warm-up is drawn for a tenth of the time that was measured after it."""
+
+
+def blocks(run: Run) -> Iterator[Chart | None]:
+    """The last block of which every server saw the end; of none the last."""
+    if not run.blocks:
+        return
+    whole = [one for one in run.blocks if all(trial.measurement for trial in one.trials)]
+    yield _block(run, (whole or run.blocks)[-1])
+
+
+def _block(run: Run, block: Block) -> Chart | None:
+    names = {case.id: short_name(case) for case in run.header.cases}
+    colours = hues(run.header.cases)
+    arms = [(names[trial.case], trial.arm.slices) for trial in block.trials if trial.arm]
+    most = max(1, _MOST_SLICES // max(1, len(arms)))
+    shown = _shown([one for _, slices in arms for one in slices])
+    curves = [_curve(name, colours[name], slices, shown, most) for name, slices in arms if slices]
+    rates = [rate for curve in curves for _, _, rate in (*curve.faint, *curve.slices) if rate > 0]
+    ends = [at for curve in curves for begin, end, _ in (*curve.faint, *curve.slices) for at in (begin, end)]
+    if sum(bool(curve.slices or curve.faint) for curve in curves) < 2 or not rates:
+        return None
+    frame = Frame(
+        x=lambda start, end: Scale(min(ends), max(ends), start, end),
+        y=lambda start, end: logarithmic(rates, start, end),
+        write_x=lambda value: fmt.significant(value, 3),
+        write_y=fmt.rate,
+        x_title="seconds since measuring began" if shown.measures else "seconds since the block began",
+        y_title="answers a second, slice by slice",
+    )
+    length = fmt.time(block.lengths.slice_ns, exact=True)
+    return Chart(
+        name="block",
+        title=f"Slices of an interleaved block (number {block.number + 1} of {len(run.blocks)})",
+        note=(
+            f"Each piece of line is one slice of {length}: how much that server answered while the others "
+            f"rested. Faint: {_warm_up(shown)}. What bends all of them at once is the machine, and cancels "
+            "in their ratios."
+        ),
+        draw=lambda width: plot(curves, frame, width),
+        heads=("server", "slices", "median", "lowest", "highest"),
+        rows=as_rows(_row(name, slices) for name, slices in arms if slices),
+    )
+
+
+class _Span(NamedTuple):
+    """What is drawn of an interleaved block: from which moment on (ns), and which moment is 0. It is all of
+    it where nothing was measured."""
+
+    from_ns: int
+    zero_ns: int
+    measures: bool
+
+
+def _shown(slices: Sequence[Slice]) -> _Span:
+    """A warm-up can take longer than all that comes after it: no more than its end is drawn."""
+    measured = [one for one in slices if one.phase == "measured"]
+    if not measured:
+        return _Span(0, 0, measures=False)
+    zero_ns = min(one.start_ns for one in measured)
+    span_ns = max(one.start_ns + one.length_ns for one in measured) - zero_ns
+    return _Span(max(0, zero_ns - span_ns // _WARM_UP_SHARE), zero_ns, measures=True)
+
+
+def _warm_up(shown: _Span) -> str:
+    if shown.from_ns == 0:
+        return "its warm-up"
+    return f"the last of its warm-up; the {fmt.span(shown.from_ns / 1e9)} before that are left out"
+
+
+def _curve(name: str, colour: int | None, slices: Sequence[Slice], shown: _Span, most: int) -> Curve:
+    """A server's slices as far as they are shown; of very many each so manieth."""
+    late = [one for one in slices if one.start_ns >= shown.from_ns]
+    some = late[:: max(1, -(-len(late) // most))]
+    warm, measured = (
+        tuple(
+            (
+                (one.start_ns - shown.zero_ns) / 1e9,
+                (one.start_ns + one.length_ns - shown.zero_ns) / 1e9,
+                _rate(one),
+            )
+            for one in some
+            if one.phase == phase
+        )
+        for phase in ("warmup", "measured")
+    )
+    return Curve(name, colour, (), joined=False, slices=measured, faint=warm)
+
+
+def _rate(one: Slice) -> float:
+    return one.completed / one.length_ns * 1e9 if one.length_ns else 0.0
+
+
+def _row(name: str, slices: Sequence[Slice]) -> tuple[str, ...]:
+    rates = [_rate(one) for one in slices if one.phase == "measured"]
+    if not rates:
+        return (name, "0", *3 * (fmt.UNKNOWN,))
+    return (
+        name,
+        fmt.count(len(rates)),
+        *(fmt.rate(find(rates)) for find in (statistics.median, min, max)),
+    )
