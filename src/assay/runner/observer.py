@@ -19,84 +19,63 @@ from assay.verdict.size import trials_of
 
 
 class Observer(Protocol):
-    """Told what happens, always from the thread that runs it; nothing it does changes the run."""
+    """Told what happens, always from the thread that runs it; nothing it does changes the run.
+
+    By themselves its methods do nothing: a subclass has those that it needs.
+    """
 
     def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
         """The run begins, or goes on after the trials that it has. A trial of each case is likely to take
         `expected_s`, at least and at most."""
+        return
 
     def server_preparing(self, server: str, step: str) -> None:
         """A server (id and variant) is being made ready: "checking", "building", "waiting for …"."""
+        return
 
     def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
         """A server is ready; `built_s` is None where nothing had to be built."""
+        return
 
     def server_failed(self, server: str, reason: str) -> None:
         """A server cannot be had; its trials become rows with the reason."""
+        return
 
     def trial_started(self, slot: Slot) -> None:
         """A trial begins."""
+        return
 
     def phase(self, slot: Slot, phase: Phase) -> None:
         """The trial enters a phase."""
+        return
 
     def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
         """The load as it stands, a few times a second."""
+        return
 
     def trial_finished(self, trial: Trial) -> None:
         """The trial is stored."""
+        return
 
     def block_started(self, slots: Sequence[Slot]) -> None:
         """An interleaved block begins, in which these are interleaved; phases are told of each."""
+        return
 
     def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         """The slices as they stand, about twice a second. `slots` are those of the arms, in their order."""
+        return
 
     def block_finished(self, block: Block) -> None:
         """The block is stored."""
+        return
 
     def note(self, text: str) -> None:
         """Something a reader should know, in one line."""
+        return
 
 
-class Silent:
+class Silent(Observer):
     """An observer that shows nothing; a base for those that show a part."""
-
-    def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
-        """Show nothing."""
-
-    def server_preparing(self, server: str, step: str) -> None:
-        """Show nothing."""
-
-    def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
-        """Show nothing."""
-
-    def server_failed(self, server: str, reason: str) -> None:
-        """Show nothing."""
-
-    def trial_started(self, slot: Slot) -> None:
-        """Show nothing."""
-
-    def phase(self, slot: Slot, phase: Phase) -> None:
-        """Show nothing."""
-
-    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
-        """Show nothing."""
-
-    def trial_finished(self, trial: Trial) -> None:
-        """Show nothing."""
-
-    def block_started(self, slots: Sequence[Slot]) -> None:
-        """Show nothing."""
-
-    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
-        """Show nothing."""
-
-    def block_finished(self, block: Block) -> None:
-        """Show nothing."""
-
-    def note(self, text: str) -> None:
-        """Show nothing."""
 
 
 class CutShort(AssayError):
