@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test check lint mutants bench cluster studies pictures wheel clean
+.PHONY: help run setup setup-dev test check lint mutants bench cluster studies studies-pages pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ cluster: setup-dev ## three hosts of network namespaces, a Ray cluster in them, 
 
 studies: setup ## measure every study under both profiles into docs/studies/ (hours; ARGS="--quick heroes")
 	@scripts/measure-studies.sh $(ARGS)
+
+studies-pages: setup ## write docs/studies/*.md from docs/studies/*.json
+	@PYTHONPATH=scripts .venv/bin/python -m study_pages
 
 pictures: setup ## make the README's picture from a run (RUN=latest)
 	@scripts/pictures.sh $(RUN)

@@ -33,9 +33,12 @@ def test_each_decision_has_its_three_parts(part: str) -> None:
     assert [one.splitlines()[0] for one in decisions if one.count(f"- **{part}**: ") != 1] == []
 
 
+STUDIES = ROOT / "docs" / "studies"
+
+
 def documents() -> list[Path]:
-    """All that a reader of the project reads, but for the studies' pages, which are rendered."""
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    """All that a reader of the project reads."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *sorted(STUDIES.glob("*.md"))]
 
 
 def long_lines(text: str) -> list[int]:
