@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from assay.model.design import WarmUp
 from assay.model.estimate import Estimate
 from assay.model.measurement import Window
-from assay.runner.warmup import warmed_up
+from assay.plan.next.warming import warmed_up
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.pairing import Manner, PairedRatio, Side, pair, paired_logs, settled

@@ -17,7 +17,7 @@ import pytest
 
 from assay.core.errors import ServerFailed
 from assay.core.settings import Settings
-from assay.runner.observer import Silent
+from assay.runner.bench import Silent
 from assay.runner.prepare import prepare_all
 from assay.servers import Prepared, leftovers, prepare, read_server
 from assay.servers.manifest import FILE

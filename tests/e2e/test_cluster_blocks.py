@@ -27,8 +27,8 @@ from assay.model.plan import Closed, LoadPlan, Open
 from assay.model.run import Run, TrialDone
 from assay.plan.next import Slot
 from assay.runner import Silent, one_trial
+from assay.runner.bench import Warm, WarmPool
 from assay.runner.block import used_ns
-from assay.runner.warm_pool import Warm, WarmPool
 from assay.servers import requires
 from assay.servers.manifest import Requirement
 from assay.servers.requires import Checked

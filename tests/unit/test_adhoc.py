@@ -15,7 +15,7 @@ from assay.model.design import WarmUp
 from assay.plan.next.comparison import order_of_block
 from assay.plan.words.candidates import candidates_of, parse_scan
 from assay.plan.words.drafts import affordable, usual_measure_ns
-from assay.runner.same_answers import SampledAnswers, aside, differences
+from assay.runner.first_check import SampledAnswers, aside, differences
 
 
 def answers(

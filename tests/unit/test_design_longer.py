@@ -18,8 +18,8 @@ from assay.model.design import WarmUp
 from assay.model.interleaving import Slice
 from assay.model.trial import WarmUpSeen
 from assay.plan.next.lengths import WARMING_NS, longer_ns
+from assay.plan.next.warming import warmed_up
 from assay.runner.steering import OwnTime
-from assay.runner.warmup import warmed_up
 
 MS, S = 1_000_000, 1_000_000_000
 CONNECTIONS = 64

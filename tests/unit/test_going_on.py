@@ -6,7 +6,7 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
-from assay.runner.observer import how_to_go_on
+from assay.runner.bench import how_to_go_on
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from assay.core.errors import EnvironmentLacks
 from assay.core.settings import Settings
-from assay.runner.lock import machine_lock
+from assay.runner.prepare import machine_lock
 
 HOLDER = """
 import dataclasses, os, sys
@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 from assay.core.errors import AssayError
 from assay.core.settings import Settings
-from assay.runner.lock import machine_lock
+from assay.runner.prepare import machine_lock
 settings = dataclasses.replace(Settings.resolve(), lock=Path(sys.argv[1]))
 os.umask(0o077)
 os.setuid(int(sys.argv[2]))  # by now all is imported: that user may not be able to read it

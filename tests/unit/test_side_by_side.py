@@ -14,8 +14,7 @@ from assay.model.design import Choices, WarmUp
 from assay.model.plan import StopAtCount
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
-from assay.runner.bench import HERE, Where
-from assay.runner.side_by_side import settled
+from assay.runner.bench import HERE, Where, settled
 from assay.servers.site import Site
 
 ROOM = 1 << 40

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from assay.model.design import WarmUp
 from assay.model.measurement import Window
 from assay.model.trial import WarmUpSeen
+from assay.plan.next.warming import NO_WARM_UP, warmed_up
 from assay.runner.steering import OwnTime
-from assay.runner.warmup import NO_WARM_UP, warmed_up
 
 MS = 1_000_000
 RULE = WarmUp(min_ns=2_000 * MS, max_ns=30_000 * MS)

@@ -10,7 +10,7 @@ from assay.cli.parser import add_yes
 from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError
 from assay.core.units import counted
-from assay.runner.observer import Silent
+from assay.runner.bench import Silent
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser

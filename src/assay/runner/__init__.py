@@ -13,11 +13,9 @@ and to go on with a run that was cut off:
 
 from __future__ import annotations
 
-from assay.runner.bench import HERE
-from assay.runner.controller import begin, go_on
-from assay.runner.header import Resumed, resume
-from assay.runner.lock import machine_lock
-from assay.runner.observer import CutShort, Interrupted, Observer, Silent
+from assay.runner.bench import HERE, CutShort, Interrupted, Observer, Silent
+from assay.runner.controller import Resumed, begin, go_on, resume
+from assay.runner.prepare import machine_lock
 
 __all__ = [
     "HERE",

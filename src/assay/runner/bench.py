@@ -1,26 +1,212 @@
-"""What all trials of a run share: where it takes place, cores, services, commands, and their end."""
+"""What a run is run with: who watches it, where its servers are, which stay warm, how many run side by side.
+
+An open loop at a share of what a server can do, or a trial of a search, wants a warm server, and a JVM takes
+longer to get warm than any such trial lasts. Those of the block are warm, and are those whose throughput
+the share is of.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import shlex
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
 
+import msgspec
+
+from assay.core.errors import EXIT_INTERRUPTED, AssayError, EnvironmentLacks, ServerFailed
 from assay.core.settings import Settings, working_folder
+from assay.core.units import counted
 from assay.engine.generator import Generator, ThisProcess
+from assay.model.block import Block
 from assay.model.design import CandidatesDesign, Commands
-from assay.plan.resolved import ResolvedRun
-from assay.runner.observer import Observer
-from assay.runner.warm_pool import WarmPool
+from assay.model.interleaving import InterleavedSnapshot
+from assay.model.measurement import Snapshot
+from assay.model.run import Run
+from assay.model.trial import Phase, Trial, WarmUpSeen
+from assay.plan.next import Slot, next_trial
+from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.servers import host, leftovers
+from assay.servers.build import Prepared
 from assay.servers.cores import CoreSplit
 from assay.servers.emulation import Ways
+from assay.servers.external import ExternalServer
 from assay.servers.hooks import Hooks
+from assay.servers.server import RunningServer
 from assay.servers.services import Services
 from assay.servers.site import Site
 from assay.servers.supervised import stop_all
+from assay.verdict.size import trials_of
+
+
+class Observer(Protocol):
+    """Told what happens, always from the thread that runs it; nothing it does changes the run.
+
+    By themselves its methods do nothing: a subclass has those that it needs.
+    """
+
+    def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
+        """The run begins, or goes on after the trials that it has. A trial of each case is likely to take
+        `expected_s`, at least and at most."""
+        return
+
+    def server_preparing(self, server: str, step: str) -> None:
+        """A server (id and variant) is being made ready: "checking", "building", "waiting for …"."""
+        return
+
+    def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
+        """A server is ready; `built_s` is None where nothing had to be built."""
+        return
+
+    def server_failed(self, server: str, reason: str) -> None:
+        """A server cannot be had; its trials become rows with the reason."""
+        return
+
+    def trial_started(self, slot: Slot) -> None:
+        """A trial begins."""
+        return
+
+    def phase(self, slot: Slot, phase: Phase) -> None:
+        """The trial enters a phase."""
+        return
+
+    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
+        """The load as it stands, a few times a second."""
+        return
+
+    def trial_finished(self, trial: Trial) -> None:
+        """The trial is stored."""
+        return
+
+    def block_started(self, slots: Sequence[Slot]) -> None:
+        """An interleaved block begins, in which these are interleaved; phases are told of each."""
+        return
+
+    def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
+        """The slices as they stand, about twice a second. `slots` are those of the arms, in their order."""
+        return
+
+    def block_finished(self, block: Block) -> None:
+        """The block is stored."""
+        return
+
+    def note(self, text: str) -> None:
+        """Something a reader should know, in one line."""
+        return
+
+
+class Silent(Observer):
+    """An observer that shows nothing; a base for those that show a part."""
+
+
+class CutShort(AssayError):
+    """The run ended before its time: what is finished is stored and in `run`; nothing is left running."""
+
+    def __init__(self, run: Run, message: str, remedy: str) -> None:
+        """`run` holds the finished trials."""
+        super().__init__(message, remedy)
+        self.run = run
+
+
+def how_to_go_on(run: Run) -> str:
+    """What to do with a run that ended before its time, as its end says."""
+    if next_trial(run) is None:
+        return f"show it with: assay report {run.header.run_id}{_folder(run)}"
+    if run.header.nodes:
+        return "a run on a cluster cannot be gone on with: make a new one"
+    return f"go on with: assay run --resume {run.header.run_id}{_folder(run)}"
+
+
+def _folder(run: Run) -> str:
+    """The flag that names the folder of runs, where the run was given one."""
+    words = run.header.command
+    given = [after for word, after in pairwise(words) if word == "--results"]
+    given += [word.removeprefix("--results=") for word in words if word.startswith("--results=")]
+    return f" --results {shlex.quote(given[-1])}" if given else ""
+
+
+class Interrupted(CutShort):
+    """Ctrl-C."""
+
+    exit_code = EXIT_INTERRUPTED
+
+    def __init__(self, run: Run) -> None:
+        """`run` holds the finished trials."""
+        done, planned = len(run.trials), trials_of(run)
+        super().__init__(
+            run,
+            f"interrupted after {counted(done, 'trial')}"
+            if planned is None
+            else f"interrupted after {done} of {counted(planned, 'trial')}",
+            f"what was measured is kept; {how_to_go_on(run)}",
+        )
+
+
+Running = RunningServer | ExternalServer
+
+
+class Warm(NamedTuple):
+    """A server that has been under load, and how its warm-up ended."""
+
+    running: Running
+    warm_up: WarmUpSeen | None
+
+
+@dataclass
+class WarmPool:
+    """The servers that stand, by the closed loop's case that each has served. Left, it stops them all."""
+
+    note: Callable[[str], None]
+    _warm: dict[str, Warm] = field(default_factory=dict)
+
+    def keep(self, case: str, running: Running, warm_up: WarmUpSeen | None) -> None:
+        """Take a server over: it is stopped from here."""
+        self._warm[case] = Warm(running, warm_up)
+
+    def take(self, case: str) -> Warm | None:
+        """Give that server away, if it stands; one that ended while nobody asked it anything is told.
+
+        EnvironmentLacks where its machine does not say: it is to be ended before another starts there.
+        """
+        warm = self._warm.pop(case, None)
+        if warm is None:
+            return None
+        try:
+            if warm.running.died() is None:
+                return warm
+        except EnvironmentLacks:
+            self._stop(case, warm)
+            raise
+        self.note(f"{case}: its server ended while it rested, and is started again")
+        self._stop(case, warm)
+        return None
+
+    def only(self, cases: Collection[str]) -> None:
+        """Stop all but those."""
+        for case in [case for case in self._warm if case not in cases]:
+            self._stop(case, self._warm.pop(case))
+
+    def _stop(self, case: str, warm: Warm) -> None:
+        try:
+            warm.running.stop()
+        except ServerFailed as problem:
+            self.note(f"{case}: {problem.reason}")
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop them all."""
+        self.only(())
 
 
 @dataclass(frozen=True)
@@ -111,3 +297,58 @@ def _on_client_cores(split: CoreSplit) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+MOST_ARMS = 64
+"""Of the engine's (`crates/engine/src/plan/interleaved.rs`)."""
+_HOUR_NS = 3_600_000_000_000
+MOST_PHASE_NS = 12 * _HOUR_NS
+"""The engine's own bound of each phase of an interleaved block, the most that it takes: it is we who end
+them, by what was seen. That of the warm-up counts while anybody has turns."""
+_BESIDE = 2
+"""Times their own warm-ups is what all of them may take: washout, a pilot, and what is lent."""
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def settled(run: ResolvedRun, where: Where, free_bytes: int | None = None) -> ResolvedRun:
+    """The run as it can be had: interleaved if it is to be and its servers fit, else with a line why not."""
+    if run.design.interleave is None:
+        return run
+    free = where.site.free_bytes() if free_bytes is None else free_bytes
+    problem = next(_problems(run, free), None)
+    if problem is None:
+        return run
+    design = msgspec.structs.replace(run.design, interleave=None, sequential=problem)
+    return replace(run, design=design)
+
+
+def _problems(run: ResolvedRun, free_bytes: int) -> Iterator[str]:
+    groups = [group for group in run.interleaved if len(group) > 1]
+    if not groups:
+        yield "there are no two closed loops for a set time, and other loads are not interleaved"
+    for arms in groups:
+        yield from _problems_of(arms)
+    if run.services and any(_writes(case) for arms in groups for case in arms):
+        yield f"the servers write to one {run.services[0].name}"
+    needed = run.memory_at_once
+    if needed > free_bytes:
+        told = f"{needed / 1e9:.1f} GB of memory, {free_bytes / 1e9:.1f} GB are free"
+        yield f"all servers at once would take {told}"
+
+
+def _problems_of(arms: Sequence[ResolvedCase]) -> Iterator[str]:
+    """Of those that would be alive at once."""
+    if len(arms) > MOST_ARMS:
+        yield f"{len(arms)} servers are more than the {MOST_ARMS} that can be interleaved"
+    warm_ns = sum(case.warm_up.max_ns for case in arms)
+    if warm_ns > MOST_PHASE_NS / _BESIDE:
+        hours = f"{warm_ns / _HOUR_NS:.0f} h, and may take {MOST_PHASE_NS / _BESIDE / _HOUR_NS:.0f} h"
+        yield f"to warm up interleaved could take {hours}"
+    ports = Counter(case.ready.only_port for case in arms if isinstance(case.ready, Prepared))
+    taken = [port for port, number in ports.items() if port is not None and number > 1]
+    if taken:
+        yield f"port {taken[0]} is given for several servers, and only one can have it"
+
+
+def _writes(case: ResolvedCase) -> bool:
+    return any(request.method not in _SAFE for request in case.plan.requests)

@@ -25,7 +25,7 @@ from assay.model.trial import Arm, Failure, GeneratorSeen, HostSeen, Phase, Serv
 from assay.plan.next import Due, DueBlock
 from assay.plan.next.lengths import lengths_for, warming_ns
 from assay.plan.resolved import ResolvedCase
-from assay.runner.bench import Bench
+from assay.runner.bench import MOST_PHASE_NS, Bench, Running
 from assay.runner.one_trial import (
     contract_seen,
     failure_of,
@@ -36,9 +36,7 @@ from assay.runner.one_trial import (
     tested_routes,
     wrong_answers,
 )
-from assay.runner.side_by_side import MOST_PHASE_NS
 from assay.runner.steering import ArmWatched, Progress, Steering, Transitions
-from assay.runner.warm_pool import Running
 from assay.servers import probe
 from assay.servers.build import Prepared
 from assay.servers.external import ExternalAddress, ExternalServer

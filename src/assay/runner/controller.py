@@ -1,42 +1,166 @@
-"""A run from its first server to its judgement. Read from top to bottom: so every run lives.
+"""A run from its header to its judgement. Read from top to bottom: so every run lives.
 
-What a run is made of is its design; what it does next, `assay.plan.next` says. Here it is done.
-"""
+What a run is made of is its design; what it does next, `assay.plan.next` says. Here it is done."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import cast
 
 import msgspec
 
 from assay import store
 from assay.core import signals
-from assay.core.errors import AssayError, ServerFailed
+from assay.core.errors import AssayError, InputError, ServerFailed
 from assay.core.settings import Settings
+from assay.engine import driver
 from assay.model.block import Block
-from assay.model.run import BlockDone, Run, TrialDone
+from assay.model.design import CandidatesDesign, Design, StudyDesign
+from assay.model.run import FORMAT, BlockDone, Header, Run, TrialDone
 from assay.model.trial import Trial
 from assay.plan.next import Due, DueBlock, next_due, to_stand
 from assay.plan.next.block import is_interleavable
+from assay.plan.next.warming import preload
 from assay.plan.resolved import ResolvedCase, ResolvedRun
-from assay.runner.bench import HERE, Bench, Where, open_bench
+from assay.plan.study import load_study, resolve
+from assay.plan.words.case import cores_for, secrets_lacking
+from assay.plan.words.case import resolve as resolve_candidates
+from assay.runner.bench import (
+    HERE,
+    Bench,
+    CutShort,
+    Interrupted,
+    Observer,
+    Silent,
+    Where,
+    how_to_go_on,
+    open_bench,
+    settled,
+)
 from assay.runner.block import PlannedArm, run_block
 from assay.runner.first_check import early_look, first_look
-from assay.runner.header import Resumed, header_for
-from assay.runner.observer import CutShort, Interrupted, Observer, Silent, how_to_go_on
 from assay.runner.one_trial import failure_of, run_trial
 from assay.runner.prepare import prepare_all
-from assay.runner.side_by_side import settled
-from assay.runner.warmup import preload
+from assay.servers import host, loopback
 from assay.servers.build import Prepared
 from assay.servers.emulation import lacking
 from assay.servers.external import ExternalAddress
+from assay.servers.manifest import Requirement
 from assay.servers.services import Services
 from assay.servers.supervised import stop_all
 from assay.store import RunFile
 from assay.verdict import judge
+
+
+def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where: Where = HERE) -> Header:
+    """All that is settled before the first trial. `command` is the command line as given.
+
+    InputError where a plan is not one that the engine can execute.
+    """
+    for case in run.cases:
+        driver.check(case.plan)
+    environment = where.site.environment(run.split, _tools(run))
+    if not where.nodes:
+        carried = loopback.bytes_per_s(run.split)
+        environment = msgspec.structs.replace(environment, loopback_bytes_per_s=carried)
+    now_ns = time.time_ns()
+    return Header(
+        format=FORMAT,
+        run_id=store.new_run_id(run.name, now_ns),
+        created_unix_ns=now_ns,
+        command=tuple(command),
+        study_name=run.name,
+        design=cast(Design, run.design),
+        cases=tuple(case.case for case in run.cases),
+        environment=environment,
+        series=series,
+        nodes=where.nodes,
+    )
+
+
+def _tools(run: ResolvedRun) -> tuple[Requirement, ...]:
+    """All that a server of the run is built or run with; where servers run, their versions are looked up."""
+    return tuple(dict.fromkeys(one for server in run.servers for one in server.requires))
+
+
+@dataclass
+class Resumed:
+    """A run that was cut off, open to be gone on with. `notes` say what of its file was damaged."""
+
+    resolved: ResolvedRun
+    run_file: RunFile
+    run: Run
+    notes: tuple[str, ...]
+
+    def __enter__(self) -> Resumed:
+        """Close the run file at the end of a `with` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the run file."""
+        self.run_file.close()
+
+
+def resume(path: Path, settings: Settings) -> Resumed:
+    """Open the run at `path` with what it was made of.
+
+    InputError where the study, the machine or the version has changed so that what is still to come
+    could not be put beside what is there.
+    """
+    header = store.load(path).header
+    if header.nodes:
+        raise InputError(
+            f"run {header.run_id} was made on the nodes {', '.join(header.nodes)}",
+            "a run on a cluster cannot be gone on with yet: make a new one",
+        )
+    resolved = _resolved(header, settings)
+    _check_same(header, resolved)
+    run_file, stored = store.reopen(path)
+    return Resumed(resolved, run_file, stored.run, stored.notes)
+
+
+def _resolved(header: Header, settings: Settings) -> ResolvedRun:
+    """The run that the header's design is: a study is read again, candidates are in the record."""
+    match header.design:
+        case StudyDesign() as design:
+            source = design.path if Path(design.path).is_file() else header.study_name
+            choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
+            return resolve(load_study(source, settings), settings, choices)
+        case CandidatesDesign() as design:
+            lacking = [f"{where} ({token})" for token, where in secrets_lacking(design).items()]
+            if lacking:
+                problem = f"run {header.run_id} needs what its record hides: {', '.join(lacking)}"
+                raise InputError(problem, "give each as it was: --secret VALUE")
+            try:
+                return resolve_candidates(header.study_name, design, cores_for(design.candidates))
+            except InputError as error:
+                problem = f"run {header.run_id} cannot be gone on with: {error.message}"
+                raise InputError(problem, error.remedy) from error
+    raise InputError(f"a run of this kind cannot be gone on with: {header.run_id}", "make a new run")
+
+
+def _check_same(header: Header, run: ResolvedRun) -> None:
+    now = host.environment(run.split, {})
+    then = header.environment
+    if now.machine_id != then.machine_id:
+        raise InputError(
+            f"run {header.run_id} is of another machine ({then.hostname})", "make a new run here"
+        )
+    if (now.client_cpus, now.server_cpus) != (then.client_cpus, then.server_cpus):
+        raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
+    cases = tuple(case.case for case in run.cases)
+    now_asked = (run.design.plans, run.design.warm_ups)
+    same_loads = now_asked == (header.design.plans, header.design.warm_ups)
+    if cases != header.cases or not same_loads:
+        what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
+        raise InputError(what, "make a new run, or go back to the study as it was")
+
 
 Ready = Prepared | ExternalAddress | ServerFailed
 

@@ -1,12 +1,16 @@
-"""A first check of servers before there is a record.
+"""What is asked of servers before there is a record: whether they answer, and alike.
+
+Answers that vary by themselves (a random quotation, a date) are alike where their lengths overlap.
 
 Candidates are started once and asked; servers of a study are asked while others are still built: whoever
-waits minutes for a build should not hear only then that another server answers wrongly."""
+waits minutes for a build should not hear only then that another server answers wrongly.
+"""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -18,17 +22,120 @@ from assay.model.design import ComparisonDesign, SearchDesign
 from assay.model.plan import Closed, StopAfter
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.plan.words.case import expecting, resolve
-from assay.runner import same_answers
-from assay.runner.bench import Bench
+from assay.runner.bench import Bench, Running
 from assay.runner.one_trial import start, tested_routes, wrong_answers
-from assay.runner.warm_pool import Running
 from assay.servers import probe
 from assay.servers.build import Prepared
+from assay.servers.contract import Contract, Route
 from assay.servers.manifest import ServerSpec
 from assay.verdict.objective import parse
 from assay.verdict.search_range import range_of
 
+ASKED = 5
+SAME_LENGTH = 0.02
+"""Lengths that differ by less are alike: rule W3 allows as much."""
+_SHOWN = 24
+
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledAnswers:
+    """What one candidate answered. Lengths are of the decoded bodies, `head_bytes` of the latest headers."""
+
+    statuses: tuple[int, ...]
+    encodings: tuple[str, ...]
+    types: tuple[str, ...]
+    shortest: int
+    longest: int
+    body: bytes
+    head_bytes: int = 0
+
+    @property
+    def only_length(self) -> int | None:
+        """The length that every answer had; None where they differ."""
+        return self.longest if self.shortest == self.longest else None
+
+
+def ask(contract: Contract, route: Route, host: str, port: int) -> SampledAnswers:
+    """Ask a candidate. ServerFailed (stage "contract") for an answer that is none, or is not right."""
+    found: list[probe.Response] = []
+    for _ in range(ASKED):
+        try:
+            response = probe.ask(contract, route, host, port)
+        except probe.NoAnswer as error:
+            raise ServerFailed("contract", f"{route.method} {route.target}: {error}") from error
+        problem = probe.wrong(contract, route, response)
+        if problem:
+            raise ServerFailed("contract", f"{route.method} {route.target}: {problem}")
+        found.append(response)
+    lengths = [len(response.body) for response in found]
+    return SampledAnswers(
+        statuses=_distinct(response.status for response in found),
+        encodings=_distinct(response.headers.get("content-encoding", "identity") for response in found),
+        types=_distinct(response.headers.get("content-type", "none") for response in found),
+        shortest=min(lengths),
+        longest=max(lengths),
+        body=found[-1].body,
+        head_bytes=sum(len(f"{name}: {value}\r\n") for name, value in found[-1].headers.items()),
+    )
+
+
+def differences(a: SampledAnswers, b: SampledAnswers) -> tuple[str, ...]:
+    """What differs beyond doubt: "status 200 / 404"; nothing where the two may be compared."""
+    found = []
+    if a.statuses != b.statuses:
+        found.append(f"status {_words(a.statuses)} / {_words(b.statuses)}")
+    if a.encodings != b.encodings:
+        found.append(f"encoding {_words(a.encodings)} / {_words(b.encodings)}")
+    apart = max(a.shortest, b.shortest) - min(a.longest, b.longest)
+    if apart > SAME_LENGTH * max(a.longest, b.longest):
+        found.append(f"body {_lengths(a)} / {_lengths(b)} bytes")
+    return tuple(found)
+
+
+def aside(a: SampledAnswers, b: SampledAnswers) -> str:
+    """Smaller differences that a reader may want to know of: the type, or the bytes, of headers too; empty
+    without one."""
+    return "; ".join(filter(None, (_of_content(a, b), _of_headers(a, b))))
+
+
+def _of_headers(a: SampledAnswers, b: SampledAnswers) -> str:
+    """What more headers make of the whole answer, from W3's limit on."""
+    most = max(one.head_bytes + one.longest for one in (a, b))
+    if abs(a.head_bytes - b.head_bytes) <= SAME_LENGTH * most:
+        return ""
+    return f"headers of {a.head_bytes:,} / {b.head_bytes:,} bytes"
+
+
+def _of_content(a: SampledAnswers, b: SampledAnswers) -> str:
+    if a.types != b.types:
+        return f"content type {_words(a.types)} / {_words(b.types)}"
+    if a.body == b.body:
+        return ""
+    at = next(
+        (place for place, (one, other) in enumerate(zip(a.body, b.body, strict=False)) if one != other),
+        min(len(a.body), len(b.body)),
+    )
+    return f"bodies differ from byte {at + 1} on: {_cut(a.body, at)} / {_cut(b.body, at)}"
+
+
+def _distinct(values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _words(values: Sequence[object]) -> str:
+    return " or ".join(map(str, values))
+
+
+def _lengths(answers: SampledAnswers) -> str:
+    same = answers.shortest == answers.longest
+    return f"{answers.longest:,}" if same else f"{answers.shortest:,}-{answers.longest:,}"
+
+
+def _cut(body: bytes, at: int) -> str:
+    return repr(body[at : at + _SHOWN].decode(errors="replace"))
+
 
 _LOOK_NS = 2_000_000_000
 _CLOSED_CONNECTIONS = 64
@@ -57,7 +164,7 @@ def first_look(run: ResolvedRun, bench: Bench) -> ResolvedRun:
 
 def _alike(comparison: ComparisonDesign, run: ResolvedRun, bench: Bench) -> ComparisonDesign:
     """The comparison, with the length that every answer has, if it has one."""
-    found: dict[str, same_answers.SampledAnswers] = {}
+    found: dict[str, SampledAnswers] = {}
     for case in run.cases:
         if case.case.role != "control":
             bench.observer.server_preparing(case.case.id, "asking it")
@@ -76,7 +183,7 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
     bounds, name = search.bounds, case.case.id
     bench.observer.note(f"{name}: a first look")
 
-    def check(running: Running) -> tuple[same_answers.SampledAnswers, float]:
+    def check(running: Running) -> tuple[SampledAnswers, float]:
         answers = _ask(case, running)
         given = bounds.lowest_per_s and bounds.highest_per_s
         closed_per_s = 0.0 if given else _closed_per_s(case, running.url, bench)
@@ -112,25 +219,24 @@ def _started(case: ResolvedCase, bench: Bench, look: Callable[[Running], T]) -> 
         raise InputError(f"{case.case.id}: {failed.reason}") from failed
 
 
-def _ask(case: ResolvedCase, running: Running) -> same_answers.SampledAnswers:
-    return same_answers.ask(case.contract, case.routes[0], running.host, running.port)
+def _ask(case: ResolvedCase, running: Running) -> SampledAnswers:
+    return ask(case.contract, case.routes[0], running.host, running.port)
 
 
-Asked = tuple[str, same_answers.SampledAnswers]
+Asked = tuple[str, SampledAnswers]
 
 
 def _compare(comparison: ComparisonDesign, bench: Bench, one: Asked, other: Asked) -> None:
     """Refuse answers that differ, and say what differs where that does not matter."""
     names = (one[0], other[0])
-    differ = "; ".join(same_answers.differences(one[1], other[1]))
+    differ = "; ".join(differences(one[1], other[1]))
     if differ and not comparison.unlike_allowed:
         raise Unlike(
             f"{names[0]} and {names[1]} answer differently: {differ}",
             "make them alike, or compare them all the same with --unlike",
         )
-    aside = differ or same_answers.aside(one[1], other[1])
-    if aside:
-        bench.observer.note(f"{names[0]} / {names[1]}: {aside}")
+    if said := differ or aside(one[1], other[1]):
+        bench.observer.note(f"{names[0]} / {names[1]}: {said}")
 
 
 def _closed_per_s(case: ResolvedCase, url: str, bench: Bench) -> float:

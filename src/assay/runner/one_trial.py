@@ -29,10 +29,9 @@ from assay.model.trial import (
     WarmUpSeen,
 )
 from assay.plan.next import Due, Slot
+from assay.plan.next.warming import warmed_up
 from assay.plan.resolved import ResolvedCase
-from assay.runner.bench import Bench
-from assay.runner.warm_pool import Running, Warm
-from assay.runner.warmup import warmed_up
+from assay.runner.bench import Bench, Running, Warm
 from assay.servers import probe
 from assay.servers.build import Prepared
 from assay.servers.contract import Route

@@ -37,7 +37,7 @@ from assay.model.trial import WarmUpSeen
 from assay.plan.next.block import DueBlock
 from assay.plan.next.comparison import has_room_for_pilot
 from assay.plan.next.lengths import PILOT_ROUNDS, lengths_for, longer_ns, piloted, rounds_of, warming_ns
-from assay.runner.warmup import NO_WARM_UP, warmed_up
+from assay.plan.next.warming import NO_WARM_UP, warmed_up
 from assay.servers.sampling import Sampling
 from assay.stats.interleaved import FEWEST_ROUNDS
 
