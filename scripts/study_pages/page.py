@@ -158,7 +158,7 @@ def sureness(run: StudyRun) -> Iterator[str]:
     said = []
     if any(one.ahead or "relative" in one.columns for one in run.results):
         effect = re.sub(r"\.0 %", " %", run.minimum_effect)
-        said.append(words.CI.format(blocks=run.blocks, effect=effect))
+        said.append(words.CI.format(blocks=fmt.counted(run.blocks, "block"), effect=effect))
     grave = {
         severity: sorted({one.code for one in run.findings if one.severity == severity})
         for severity in ("error", "warning")
@@ -326,13 +326,16 @@ def trials(run: StudyRun) -> Table:
 def circumstances(name: str, run: StudyRun) -> Iterator[tuple[str, str]]:
     """(what, how) of all that a figure rests on."""
     quick = words.QUICK if run.quick else ""
-    yield "run", words.RUN.format(study=name, quick=quick, **facts(run, "profile blocks cases seed date"))
+    blocks = fmt.counted(run.blocks, "block")
+    known = facts(run, "profile cases seed date")
+    yield "run", words.RUN.format(study=name, quick=quick, blocks=blocks, **known)
     yield "order", words.INTERLEAVED if run.slices else words.SEQUENTIAL
     for one in run.slices:
         load, why = (f"{one.load}: " if one.load else ""), (f" ({one.why})" if one.why else "")
         trimmed = words.TRIMMED if one.trimmed else ""
-        known = facts(one, "blocks servers length washout each")
-        yield "slices", words.SLICES.format(load=load, why=why, trimmed=trimmed, **known)
+        known = facts(one, "servers length washout each")
+        blocks = fmt.counted(one.blocks, "block")
+        yield "slices", words.SLICES.format(load=load, why=why, trimmed=trimmed, blocks=blocks, **known)
     yield from (("load", one) for one in run.loads)
     if run.warm_up is not None:
         yield "warm-up", words.WARM_UP.format(**facts(run.warm_up, "least most steady trials"))

@@ -36,7 +36,7 @@ NO_RANKING_BY = "No ranking ({rules})."
 NOT_RANKED = "Not ranked: {servers} ({rules})."
 NO_RESULT = "Nothing was measured that may be shown."
 
-CI = "95 % CI, paired over {blocks} blocks, Holm-corrected; effects below {effect} are not reported."
+CI = "95 % CI, paired over {blocks}, Holm-corrected; effects below {effect} are not reported."
 CLEAN = "No rule found anything above a note."
 NOT_CLEAN = "Not clean: {counts}."
 LIMITS = "Throughputs are bounds by {rules}."
@@ -117,12 +117,12 @@ OF_TRIALS = "{trials} trials"
 MORE = "and {more} more, in the record"
 
 # How it was measured: (what, how).
-RUN = "{study}, profile {profile}{quick}, {blocks} blocks of {cases} cases, seed {seed}, {date} UTC"
+RUN = "{study}, profile {profile}{quick}, {blocks} of {cases} cases, seed {seed}, {date} UTC"
 QUICK = " (quick)"
 INTERLEAVED = "blocks with all servers alive, their slices in balanced random order"
 SEQUENTIAL = "blocks with every case once, in random order; a fresh process for each trial"
 SLICES = (
-    "{load}{blocks} blocks of {servers} servers; slices of {length}{why}, washout {washout}; {each} a server "
+    "{load}{blocks} of {servers} servers; slices of {length}{why}, washout {washout}; {each} a server "
     "and block{trimmed}"
 )
 TRIMMED = "; ratios without the first fifth of each slice"

@@ -7,8 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from checkout import ROOT
-from study_pages import schema
+from study_pages import from_run, schema
 from study_pages.page import render
+
+from assay import store
+from assay.report.markdown import escape
+from assay.report.model.report import report_of
 
 PAGES = ROOT / "docs" / "studies"
 STORED = sorted(PAGES.glob("*.json"))
@@ -47,3 +51,23 @@ def test_what_is_no_figure_is_refused(wrong: str) -> None:
     bad = text.replace('"profile":', f'{wrong},"profile":', 1)
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(bad.encode(), type=schema.StudyPage)
+
+
+@pytest.mark.parametrize("kept", ["franklin", "sample"])
+def test_a_stored_run_takes_the_place_of_its_profile(kept: str, tmp_path: Path) -> None:
+    """Its page has every figure of the run's report, and keeps the prose and the other profile."""
+    record = ROOT / "tests" / "golden" / "records" / kept / "run.jsonl"
+    run = store.read(record).run
+    before = schema.read(PAGES / "franklin.json")
+    schema.write(tmp_path / f"{run.header.study_name}.json", before)
+    path = from_run.take(record, tmp_path)
+    after = schema.read(path)
+    changed = [one.profile for one, other in zip(after.runs, before.runs, strict=True) if one != other]
+    assert changed == [run.header.profile]
+    assert (after.title, after.about, after.lessons) == (before.title, before.about, before.lessons)
+    shown = [set(row.split(" | ")) for row in render(path.stem, after).replace("**", "").splitlines()]
+    told = report_of(run)
+    for table in filter(None, (*told.results, *told.about, told.trials)):
+        for line in table.lines:
+            cells = {escape(cell.text) for cell in line.cells} - {"", "–"}
+            assert any(cells <= {cell.strip("| ") for cell in row} for row in shown), cells
