@@ -3,7 +3,7 @@
 use crate::change::Change;
 use crate::course::{Course, Known, SliceTimes};
 use crate::error::PlanError;
-use crate::plan::{InterleavedPlan, Part};
+use crate::plan::{InterleavedPlan, Shard};
 
 /// The slices of an interleaved plan, for whoever sends nothing and has to know whose slice it is. They follow from the
 /// plan and from the changes alone, so that everybody who is told the same has the same.
@@ -18,7 +18,7 @@ impl AgreedSlices {
     pub fn new(plan: &InterleavedPlan) -> Result<Self, PlanError> {
         plan.validate()?;
         // No worker is here: none finds anything.
-        let nobody = Part {
+        let nobody = Shard {
             first_worker: 0,
             workers: 0,
             starts_at_unix_ns: 0,

@@ -9,7 +9,7 @@
 //!
 //! A request is counted as started when a connection takes it, before that connection is open.
 
-use crate::desk::{Broken, Desk};
+use crate::context::{ArmContext, ConnectionFailure};
 use crate::exchange::Exchange;
 use crate::program::Program;
 use crate::protocol::fields::fields;
@@ -18,7 +18,7 @@ use crate::record::Failure;
 
 /// Where a connection is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum ConnectionStage {
     Closed,
     Opening,
     Shaking,
@@ -55,7 +55,7 @@ const NONE_STRAYED: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Connection<T> {
     pub(crate) transport: Option<T>,
-    pub(crate) stage: Stage,
+    pub(crate) stage: ConnectionStage,
     /// Requests it carries whose answers are not complete.
     pub(crate) outstanding: u32,
     /// Bytes of them that are sent.
@@ -77,7 +77,7 @@ impl<T> Connection<T> {
     pub(crate) fn new() -> Self {
         Self {
             transport: None,
-            stage: Stage::Closed,
+            stage: ConnectionStage::Closed,
             outstanding: 0,
             sent_bytes: 0,
             exchange: Exchange::new(),
@@ -118,36 +118,36 @@ impl<T> Connection<T> {
         mut input: &[u8],
         now_ns: u64,
         program: &Program,
-        desk: &mut Desk,
-    ) -> Result<Heard, Broken> {
+        context: &mut ArmContext,
+    ) -> Result<Heard, ConnectionFailure> {
         loop {
             // Whatever else comes before an answer is none of it.
             if !self.is_answering && input.first() == Some(&b'H') {
                 self.is_answering = true;
-                self.exchange.note_first_byte(now_ns, desk);
+                self.exchange.note_first_byte(now_ns, context);
             }
             let before = input;
             let is_head = self.exchange.is_head(program);
-            let event = match self.decoder.next(&mut input, &mut desk.heads, is_head) {
+            let event = match self.decoder.next(&mut input, &mut context.heads, is_head) {
                 Err(Fault::Upgrade) if asks_to_upgrade(self.exchange.bytes(program)) => {
-                    return self.switched(now_ns, program, desk);
+                    return self.switched(now_ns, program, context);
                 }
                 event => event?,
             };
             match event {
                 None => return Ok(Heard::Wait),
-                Some(Event::Head(head)) => self.exchange.take_head(head, input, program, desk),
-                Some(Event::Body(data)) => self.exchange.take_data(data, program, desk),
-                Some(Event::Stray(bytes)) => self.note_stray(bytes, before, desk),
+                Some(Event::Head(head)) => self.exchange.take_head(head, input, program, context),
+                Some(Event::Body(data)) => self.exchange.take_data(data, program, context),
+                Some(Event::Stray(bytes)) => self.note_stray(bytes, before, context),
                 Some(Event::End { reusable }) => {
                     if let Some(next) = self.exchange.take_following() {
-                        self.note_stray(input.len(), input, desk);
-                        return Ok(self.follow(next, reusable, now_ns, program, desk));
+                        self.note_stray(input.len(), input, context);
+                        return Ok(self.follow(next, reusable, now_ns, program, context));
                     }
-                    self.end_answer(now_ns, program, desk);
+                    self.end_answer(now_ns, program, context);
                     if self.outstanding == 0 {
                         if !input.is_empty() {
-                            self.note_stray(input.len(), input, desk);
+                            self.note_stray(input.len(), input, context);
                         }
                         return Ok(self.done(reusable, program));
                     }
@@ -165,14 +165,14 @@ impl<T> Connection<T> {
         &mut self,
         now_ns: u64,
         program: &Program,
-        desk: &mut Desk,
-    ) -> Result<Heard, Broken> {
-        let head = desk.heads.last();
-        self.exchange.take_head(head, &[], program, desk);
-        self.end_answer(now_ns, program, desk);
+        context: &mut ArmContext,
+    ) -> Result<Heard, ConnectionFailure> {
+        let head = context.heads.last();
+        self.exchange.take_head(head, &[], program, context);
+        self.end_answer(now_ns, program, context);
         match self.outstanding {
             0 => Ok(Heard::Done { reusable: false }),
-            _ => Err(Broken::new(
+            _ => Err(ConnectionFailure::new(
                 Failure::ClosedEarly,
                 "the server changed the protocol before it answered all it was sent",
             )),
@@ -184,19 +184,19 @@ impl<T> Connection<T> {
         &mut self,
         now_ns: u64,
         program: &Program,
-        desk: &mut Desk,
-    ) -> Result<Heard, Broken> {
+        context: &mut ArmContext,
+    ) -> Result<Heard, ConnectionFailure> {
         if self.decoder.close()?.is_none() {
             return Err(match self.served {
-                0 => Broken::new(Failure::ClosedEarly, "closed before the first answer"),
+                0 => ConnectionFailure::new(Failure::ClosedEarly, "closed before the first answer"),
                 _ => self.missing(Failure::ClosedIdle, "closed between two answers".into()),
             });
         }
-        desk.recorder.totals.ended_by_close.add(1);
+        context.recorder.totals.ended_by_close.add(1);
         if let Some(next) = self.exchange.take_following() {
-            return Ok(self.follow(next, false, now_ns, program, desk));
+            return Ok(self.follow(next, false, now_ns, program, context));
         }
-        self.end_answer(now_ns, program, desk);
+        self.end_answer(now_ns, program, context);
         match self.outstanding {
             0 => Ok(Heard::Done { reusable: false }),
             _ => self.unanswered(CLOSED, program),
@@ -206,11 +206,11 @@ impl<T> Connection<T> {
     /// The last answer says that the connection ends with it: the requests behind it were not processed (RFC 9112, 9.3.2
     /// and 9.6).
     #[cold]
-    fn unanswered(&mut self, detail: &str, program: &Program) -> Result<Heard, Broken> {
+    fn unanswered(&mut self, detail: &str, program: &Program) -> Result<Heard, ConnectionFailure> {
         let can_be_sent = program.resends && self.can_send_again(program);
         match can_be_sent && self.exchange.keep_last(self.outstanding, program) {
             true => Ok(Heard::SendAgain),
-            false => Err(Broken::new(Failure::ClosedEarly, detail)),
+            false => Err(ConnectionFailure::new(Failure::ClosedEarly, detail)),
         }
     }
 
@@ -219,7 +219,7 @@ impl<T> Connection<T> {
     #[cold]
     pub(crate) fn ended_idle(&mut self, failure: Failure, program: &Program) -> bool {
         matches!(failure, Failure::ClosedIdle | Failure::Reset)
-            && self.stage == Stage::Busy
+            && self.stage == ConnectionStage::Busy
             && self.outstanding == 1
             && self.is_between_answers()
             && self.can_send_again(program)
@@ -237,26 +237,26 @@ impl<T> Connection<T> {
 
     /// Turns to sending what it carries once more, on a connection of its own.
     #[cold]
-    pub(crate) fn send_again(&mut self, outstanding: u32, now_ns: u64, desk: &Desk) {
+    pub(crate) fn send_again(&mut self, outstanding: u32, now_ns: u64, context: &ArmContext) {
         self.outstanding = outstanding;
         self.sent_bytes = 0;
-        self.exchange.send_again(now_ns, desk);
+        self.exchange.send_again(now_ns, context);
     }
 
     #[inline]
-    fn end_answer(&mut self, now_ns: u64, program: &Program, desk: &mut Desk) {
+    fn end_answer(&mut self, now_ns: u64, program: &Program, context: &mut ArmContext) {
         self.outstanding -= 1;
-        self.count_answer(desk);
-        self.exchange.end_answer(now_ns, program, desk);
+        self.count_answer(context);
+        self.exchange.end_answer(now_ns, program, context);
     }
 
     #[inline]
-    fn count_answer(&mut self, desk: &Desk) {
+    fn count_answer(&mut self, context: &ArmContext) {
         self.served += 1;
         self.is_answering = false;
         if !self.was_answered {
             self.was_answered = true;
-            desk.recorder.answered.add(1);
+            context.recorder.answered.add(1);
         }
     }
 
@@ -268,11 +268,11 @@ impl<T> Connection<T> {
         reusable: bool,
         now_ns: u64,
         program: &Program,
-        desk: &mut Desk,
+        context: &mut ArmContext,
     ) -> Heard {
-        self.count_answer(desk);
+        self.count_answer(context);
         let reusable = reusable && self.is_in_step(program);
-        self.exchange.follow(next, now_ns, desk);
+        self.exchange.follow(next, now_ns, context);
         self.sent_bytes = 0;
         Heard::Follow { reusable }
     }
@@ -280,44 +280,49 @@ impl<T> Connection<T> {
     /// Bytes that belong to no answer: those before them count, but nobody can say what comes
     /// next, so the connection is not used again.
     #[cold]
-    pub(crate) fn note_stray(&mut self, bytes: usize, seen: &[u8], desk: &Desk) {
+    pub(crate) fn note_stray(&mut self, bytes: usize, seen: &[u8], context: &ArmContext) {
         if bytes > 0 {
             let is_first = self.strayed_after == NONE_STRAYED;
             self.strayed_after = self.served;
             let seen = &seen[..bytes.min(seen.len())];
-            desk.recorder.note_stray(bytes as u64, is_first, seen);
+            context.recorder.note_stray(bytes as u64, is_first, seen);
         }
     }
 
     /// Looks at what came after the end of the run: bytes that belong to no answer are noted,
     /// answers are not.
-    pub(crate) fn look_over(&mut self, mut input: &[u8], program: &Program, desk: &mut Desk) {
+    pub(crate) fn look_over(
+        &mut self,
+        mut input: &[u8],
+        program: &Program,
+        context: &mut ArmContext,
+    ) {
         while !input.is_empty() {
             if self.outstanding == 0 {
-                return self.note_stray(input.len(), input, desk);
+                return self.note_stray(input.len(), input, context);
             }
             let before = input;
             let is_head = self.exchange.is_head(program);
-            match self.decoder.next(&mut input, &mut desk.heads, is_head) {
-                Ok(Some(Event::Stray(bytes))) => self.note_stray(bytes, before, desk),
+            match self.decoder.next(&mut input, &mut context.heads, is_head) {
+                Ok(Some(Event::Stray(bytes))) => self.note_stray(bytes, before, context),
                 Ok(Some(Event::End { .. })) => self.outstanding -= 1,
                 Ok(Some(Event::Head(_) | Event::Body(_))) => {}
                 Ok(None) => return,
                 // Whatever it is, it came too late to be told.
-                Err(_) => return self.stage = Stage::Closed,
+                Err(_) => return self.stage = ConnectionStage::Closed,
             }
         }
     }
 
     /// What failed where the peer ends, or says nothing more, although an answer is missing. Stray
     /// bytes that no answer follows were what the peer had to say to the request.
-    pub(crate) fn missing(&self, failure: Failure, detail: String) -> Broken {
+    pub(crate) fn missing(&self, failure: Failure, detail: String) -> ConnectionFailure {
         match self.strayed_after == self.served {
-            true => Broken::new(
+            true => ConnectionFailure::new(
                 Failure::BadAnswer,
                 "bytes that begin no answer, and none after them",
             ),
-            false => Broken::new(failure, detail),
+            false => ConnectionFailure::new(failure, detail),
         }
     }
 
@@ -353,15 +358,15 @@ impl<T> Connection<T> {
     }
 
     /// Makes the place ready for a new connection.
-    pub(crate) fn clear(&mut self, desk: &mut Desk) {
+    pub(crate) fn clear(&mut self, context: &mut ArmContext) {
         self.transport = None;
-        self.stage = Stage::Closed;
+        self.stage = ConnectionStage::Closed;
         self.outstanding = 0;
         self.served = 0;
         self.is_answering = false;
         self.strayed_after = NONE_STRAYED;
         self.decoder.reset();
-        self.exchange.clear(desk);
+        self.exchange.clear(context);
     }
 }
 

@@ -56,11 +56,11 @@ pub(crate) enum Known {
 /// Shared by the workers and by those who steer the run.
 #[derive(Debug)]
 pub(crate) struct Course {
-    state: Mutex<State>,
+    state: Mutex<CourseState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct CourseState {
     slices: Vec<SliceTimes>,
     /// The order of the arms that have slices, and the round with which it began.
     order: SliceOrder,
@@ -101,7 +101,7 @@ impl Course {
             Some(part) => (part.first_worker, part.workers),
             None => (0, first.threads),
         };
-        let standing = ArmState {
+        let arm_state = ArmState {
             has_slices: true,
             measures: false,
             measured_ns: 0,
@@ -109,7 +109,7 @@ impl Course {
             ended_here: None,
             unreachable: vec![false; workers as usize],
         };
-        let mut state = State {
+        let mut state = CourseState {
             slices: Vec::new(),
             order: SliceOrder::new(Vec::new(), plan.seed),
             order_from: 0,
@@ -121,7 +121,7 @@ impl Course {
                 Stop::After { ns } => ns,
                 Stop::AtCount { .. } => NEVER,
             },
-            arms: vec![standing; plan.arms.len()],
+            arms: vec![arm_state; plan.arms.len()],
             ahead: Vec::new(),
             is_shared: plan.part.is_some(),
             first_worker,
@@ -225,12 +225,12 @@ impl Course {
         self.state().arms[arm].ended_here
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CourseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl CourseState {
     /// Up to where all is settled.
     fn until_ns(&self) -> u64 {
         self.slices.last().map_or(0, |times| times.end_ns)
@@ -320,14 +320,14 @@ impl State {
             self.order_from = round;
         }
         for (place, arm) in (0..).zip(self.order.order(round - self.order_from)) {
-            let standing = &mut self.arms[arm as usize];
+            let arm_state = &mut self.arms[arm as usize];
             let start_ns = begin_ns + self.washout_ns;
             let times = SliceTimes {
                 number: self.slices.len() as u64,
                 round,
                 place,
                 arm,
-                phase: match standing.measures {
+                phase: match arm_state.measures {
                     true => Phase::Measured,
                     false => Phase::Warmup,
                 },
@@ -335,8 +335,8 @@ impl State {
                 start_ns,
                 end_ns: start_ns + self.slice_ns,
             };
-            if standing.measures {
-                standing.measured_ns += self.slice_ns;
+            if arm_state.measures {
+                arm_state.measured_ns += self.slice_ns;
             }
             begin_ns = times.end_ns;
             self.slices.push(times);

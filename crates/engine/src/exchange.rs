@@ -4,11 +4,11 @@
 
 mod again;
 
-use crate::desk::Desk;
+use crate::context::ArmContext;
 use crate::expect::Check;
 use crate::program::{Inspection, Making, Program};
 use crate::protocol::cookies::Jar;
-use crate::protocol::{Framing, Head};
+use crate::protocol::{Framing, ResponseHead};
 use crate::record::{Failure, Stamps};
 use crate::supply::Answer;
 
@@ -46,7 +46,7 @@ pub(crate) struct Exchange {
     following: Option<Vec<u8>>,
     verdict: Verdict,
     /// The head of the answer that is coming in.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<ResponseHead>,
     /// The body, where it is wanted; before it the head, where the answer is handed over.
     body: Vec<u8>,
     /// Length of that head.
@@ -107,15 +107,15 @@ impl Exchange {
 
     /// Makes the bytes of the requests taken, where they differ from each other.
     #[inline]
-    pub(crate) fn render(&mut self, program: &Program, desk: &mut Desk) {
+    pub(crate) fn render(&mut self, program: &Program, context: &mut ArmContext) {
         let template = &program.templates[self.template as usize];
         if !matches!(template.making(), Making::Ready) {
-            self.render_anew(template.making(), desk);
+            self.render_anew(template.making(), context);
         }
     }
 
     #[inline(never)]
-    fn render_anew(&mut self, making: Making<'_>, desk: &mut Desk) {
+    fn render_anew(&mut self, making: Making<'_>, context: &mut ArmContext) {
         match making {
             Making::Ready => {}
             Making::Fill(varying) => {
@@ -123,9 +123,9 @@ impl Exchange {
                 self.ends.clear();
                 for _ in 0..self.taken {
                     varying.render(
-                        &mut desk.variables,
+                        &mut context.variables,
                         self.jar.line(),
-                        &mut desk.scratch,
+                        &mut context.scratch,
                         &mut self.rendered,
                     );
                     if self.taken > 1 {
@@ -135,7 +135,7 @@ impl Exchange {
             }
             Making::Ask => {
                 self.rendered.clear();
-                if let Some(supply) = &mut desk.supply {
+                if let Some(supply) = &mut context.supply {
                     supply.next(&mut self.rendered);
                 }
             }
@@ -150,56 +150,56 @@ impl Exchange {
 
     /// The first byte of an answer.
     #[inline]
-    pub(crate) fn note_first_byte(&mut self, now_ns: u64, desk: &Desk) {
+    pub(crate) fn note_first_byte(&mut self, now_ns: u64, context: &ArmContext) {
         let first_byte_ns = now_ns.saturating_sub(self.since_ns);
         self.stamps.first_byte_ns = first_byte_ns;
-        desk.recorder.first_byte_time.record(first_byte_ns);
+        context.recorder.first_byte_time.record(first_byte_ns);
     }
 
-    /// An answer's head, whose bytes the desk has; `with_it` is what of the body came together with it.
+    /// An answer's head, whose bytes the context has; `with_it` is what of the body came together with it.
     #[inline]
     pub(crate) fn take_head(
         &mut self,
-        head: Head,
+        head: ResponseHead,
         with_it: &[u8],
         program: &Program,
-        desk: &mut Desk,
+        context: &mut ArmContext,
     ) {
         if program.cookies {
-            self.jar.take_from(desk.heads.last_bytes());
+            self.jar.take_from(context.heads.last_bytes());
         }
         self.stamps.note_head(head);
-        if let Some(log) = &mut desk.log {
-            log.note_answer(desk.heads.last_bytes(), with_it);
+        if let Some(log) = &mut context.log {
+            log.note_answer(context.heads.last_bytes(), with_it);
         }
         self.head = Some(head);
-        self.verdict = match self.redirected(head, program, desk) {
+        self.verdict = match self.redirected(head, program, context) {
             Some(verdict) => verdict,
             None => match &program.templates[self.template as usize].inspection {
                 Inspection::Nothing => Verdict::Right,
-                Inspection::Check(check) => self.check_head(head, check, desk),
-                Inspection::HandOver => self.keep_head(desk),
+                Inspection::Check(check) => self.check_head(head, check, context),
+                Inspection::HandOver => self.keep_head(context),
             },
         };
     }
 
     /// A piece of its body.
     #[inline]
-    pub(crate) fn take_data(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
-        desk.recorder.totals.body_bytes.add(data.len() as u64);
+    pub(crate) fn take_data(&mut self, data: &[u8], program: &Program, context: &mut ArmContext) {
+        context.recorder.totals.body_bytes.add(data.len() as u64);
         self.stamps.body_bytes += data.len() as u64;
         if self.verdict == Verdict::Pending {
-            self.take_body(data, program, desk);
+            self.take_body(data, program, context);
         }
     }
 
     /// Forgets the answer that was coming in.
-    pub(crate) fn clear(&mut self, desk: &mut Desk) {
+    pub(crate) fn clear(&mut self, context: &mut ArmContext) {
         self.verdict = Verdict::Right;
         self.head = None;
         self.following = None;
         if self.body.capacity() > 0 {
-            self.give_body_back(desk);
+            self.give_body_back(context);
         }
     }
 
@@ -216,14 +216,14 @@ impl Exchange {
     }
 
     /// Keeps the head with the body that follows it: other connections' heads come in between.
-    fn keep_head(&mut self, desk: &mut Desk) -> Verdict {
-        self.body = desk.lend_body(true);
+    fn keep_head(&mut self, context: &mut ArmContext) -> Verdict {
+        self.body = context.lend_body(true);
         self.head_bytes = self.body.len();
         Verdict::Pending
     }
 
-    fn hand_over(&mut self, desk: &mut Desk) {
-        if let (Some(head), Some(supply)) = (self.head, &mut desk.supply) {
+    fn hand_over(&mut self, context: &mut ArmContext) {
+        if let (Some(head), Some(supply)) = (self.head, &mut context.supply) {
             let (head_bytes, body) = self.body.split_at(self.head_bytes);
             supply.answered(Answer {
                 status: head.status,
@@ -234,40 +234,46 @@ impl Exchange {
         self.verdict = Verdict::Right;
     }
 
-    fn check_head(&mut self, head: Head, check: &Check, desk: &mut Desk) -> Verdict {
+    fn check_head(
+        &mut self,
+        head: ResponseHead,
+        check: &Check,
+        context: &mut ArmContext,
+    ) -> Verdict {
         if !check.allows(head.status) {
             let wrong = Failure::UnexpectedStatus;
-            desk.recorder
-                .note_example(wrong, || crate::record::example(desk.heads.last_bytes()));
+            context
+                .recorder
+                .note_example(wrong, || crate::record::example(context.heads.last_bytes()));
             return Verdict::Wrong(wrong);
         }
-        if !desk.is_check_due(check.every) {
+        if !context.is_check_due(check.every) {
             return Verdict::Right;
         }
-        desk.recorder.totals.checked.add(1);
-        if let Some(fault) = check.header_fault(desk.heads.last_bytes()) {
+        context.recorder.totals.checked.add(1);
+        if let Some(fault) = check.header_fault(context.heads.last_bytes()) {
             let wrong = Failure::UnexpectedHeader;
-            desk.recorder.note_example(wrong, || fault);
+            context.recorder.note_example(wrong, || fault);
             return Verdict::Wrong(wrong);
         }
         if check.wants_body() {
-            self.body = desk.lend_body(false);
+            self.body = context.lend_body(false);
             return Verdict::Pending;
         }
         Verdict::Right
     }
 
     #[inline(never)]
-    fn take_body(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
+    fn take_body(&mut self, data: &[u8], program: &Program, context: &mut ArmContext) {
         let is_whole = self.body.is_empty()
             && self
                 .head
                 .is_some_and(|head| head.framing == Framing::Length(data.len() as u64));
         if is_whole {
-            self.check_body(Some(data), program, desk);
-        } else if !desk.grow_body(&mut self.body, data, program.held_body_bytes) {
+            self.check_body(Some(data), program, context);
+        } else if !context.grow_body(&mut self.body, data, program.held_body_bytes) {
             let wrong = Failure::UnexpectedBody;
-            desk.recorder.note_example(wrong, || {
+            context.recorder.note_example(wrong, || {
                 "not checked: bodies that are checked take more memory than the plan's held_body_bytes"
                     .into()
             });
@@ -276,10 +282,10 @@ impl Exchange {
     }
 
     /// Checks `whole`, or what was collected.
-    fn check_body(&mut self, whole: Option<&[u8]>, program: &Program, desk: &mut Desk) {
+    fn check_body(&mut self, whole: Option<&[u8]>, program: &Program, context: &mut ArmContext) {
         let template = &program.templates[self.template as usize];
         let number = self.head.map_or(0, |head| head.encoding);
-        let encoding = &desk.heads.encodings()[usize::from(number)];
+        let encoding = &context.heads.encodings()[usize::from(number)];
         let body = whole.unwrap_or(&self.body);
         let fault = match &template.inspection {
             Inspection::Check(check) => check.body_fault(body, encoding, program.held_body_bytes),
@@ -288,7 +294,8 @@ impl Exchange {
         self.verdict = match fault {
             None => Verdict::Right,
             Some(fault) => {
-                desk.recorder
+                context
+                    .recorder
                     .note_example(Failure::UnexpectedBody, || fault);
                 Verdict::Wrong(Failure::UnexpectedBody)
             }
@@ -296,18 +303,18 @@ impl Exchange {
     }
 
     #[inline]
-    pub(crate) fn end_answer(&mut self, now_ns: u64, program: &Program, desk: &mut Desk) {
+    pub(crate) fn end_answer(&mut self, now_ns: u64, program: &Program, context: &mut ArmContext) {
         if self.verdict == Verdict::Pending {
-            self.decide(program, desk);
+            self.decide(program, context);
         }
         if self.body.capacity() > 0 {
-            self.give_body_back(desk);
+            self.give_body_back(context);
         }
-        self.count_answer(desk);
-        if desk.log.is_some() {
-            self.log_end(now_ns, desk);
+        self.count_answer(context);
+        if context.log.is_some() {
+            self.log_end(now_ns, context);
         }
-        let recorder = &desk.recorder;
+        let recorder = &context.recorder;
         recorder.last_answer_ns.set(now_ns);
         if let Verdict::Wrong(failure) = self.verdict {
             // Its example was noted where it was seen.
@@ -325,20 +332,20 @@ impl Exchange {
 
     /// Decides what only the whole answer tells.
     #[inline(never)]
-    fn decide(&mut self, program: &Program, desk: &mut Desk) {
+    fn decide(&mut self, program: &Program, context: &mut ArmContext) {
         match program.templates[self.template as usize].inspection {
-            Inspection::HandOver => self.hand_over(desk),
-            Inspection::Check(_) | Inspection::Nothing => self.check_body(None, program, desk),
+            Inspection::HandOver => self.hand_over(context),
+            Inspection::Check(_) | Inspection::Nothing => self.check_body(None, program, context),
         }
     }
 
     #[inline(never)]
-    fn log_end(&self, now_ns: u64, desk: &mut Desk) {
+    fn log_end(&self, now_ns: u64, context: &mut ArmContext) {
         let failure = match self.verdict {
             Verdict::Wrong(failure) => Some(failure),
             Verdict::Right | Verdict::Pending => None,
         };
-        if let Some(log) = &mut desk.log {
+        if let Some(log) = &mut context.log {
             log.note_end(self.stamps, now_ns, failure);
         }
     }
@@ -354,9 +361,9 @@ impl Exchange {
     }
 
     #[inline]
-    fn count_answer(&mut self, desk: &Desk) {
+    fn count_answer(&mut self, context: &ArmContext) {
         self.failures = 0;
-        let recorder = &desk.recorder;
+        let recorder = &context.recorder;
         if let Some(head) = self.head.take() {
             recorder.statuses[usize::from(head.status)].add(1);
             recorder.encodings[usize::from(head.encoding)].add(1);
@@ -365,7 +372,7 @@ impl Exchange {
     }
 
     #[inline(never)]
-    fn give_body_back(&mut self, desk: &mut Desk) {
-        desk.take_body_back(std::mem::take(&mut self.body));
+    fn give_body_back(&mut self, context: &mut ArmContext) {
+        context.take_body_back(std::mem::take(&mut self.body));
     }
 }

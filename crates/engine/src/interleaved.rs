@@ -81,7 +81,7 @@ impl InterleavedRun {
         let arms = plan.arms_here();
         machine::check_cpus(&arms[0].cpus)?;
         let asked: u64 = arms.iter().map(launch::asked).sum();
-        let workers = u64::from(arms[0].part_here().workers);
+        let workers = u64::from(arms[0].shard_here().workers);
         machine::allow_descriptors(asked + workers * DESCRIPTORS_PER_WORKER)?;
         let course = Course::new(plan);
         match Target::parse(&arms[0].url)?.scheme {
@@ -96,7 +96,7 @@ impl InterleavedRun {
         connect: impl Fn(&LoadPlan, &Target) -> Result<Connect<T>, RunError>,
     ) -> Result<Self, RunError> {
         let first = &plans[0];
-        let part = first.part_here();
+        let part = first.shard_here();
         let control = Arc::new(Control::new(part.workers, NEVER, None));
         let course = Arc::new(course);
         let mut accounting = Vec::new();

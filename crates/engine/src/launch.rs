@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
 use crate::clock::Clock;
+use crate::context::ArmContext;
 use crate::control::Control;
-use crate::desk::Desk;
 use crate::error::RunError;
 use crate::machine;
 use crate::plan::{Http, HttpVersion, LoadPlan};
@@ -78,7 +78,7 @@ pub(crate) fn arms<T: Transport>(
     let shared = Arc::new(Program::new(plan, target, None)?);
     let mut supplies = supplies.into_iter();
     let before =
-        (0..plan.part_here().first_worker).map(|number| plan.connections_of(number) as usize);
+        (0..plan.shard_here().first_worker).map(|number| plan.connections_of(number) as usize);
     let mut first_slot = before.sum();
     let arm = |assignment: Assignment| {
         let supply = supplies.next();
@@ -91,14 +91,14 @@ pub(crate) fn arms<T: Transport>(
         let seed = plan.seed ^ u64::from(assignment.number);
         let log = Log::new(
             plan.request_log,
-            plan.count_of(plan.part_here()).unwrap_or_default(),
-            plan.part_here().workers,
+            plan.count_of(plan.shard_here()).unwrap_or_default(),
+            plan.shard_here().workers,
         );
         let variables = Variables::new(assignment.number, plan.threads, seed);
         let connector = connect(first_slot, address);
         first_slot += assignment.connections;
-        let desk = Desk::new(Arc::clone(&recorder), heads(plan), variables, supply, log);
-        Ok((Arm::new(assignment, program, connector, desk), recorder))
+        let context = ArmContext::new(Arc::clone(&recorder), heads(plan), variables, supply, log);
+        Ok((Arm::new(assignment, program, connector, context), recorder))
     };
     assignments(plan).map(arm).collect()
 }
@@ -119,7 +119,9 @@ pub(crate) fn cpus(plan: &LoadPlan) -> Vec<Option<u32>> {
         0 => None,
         n => Some(plan.cpus[number % n]),
     };
-    (0..plan.part_here().workers as usize).map(cpu_of).collect()
+    (0..plan.shard_here().workers as usize)
+        .map(cpu_of)
+        .collect()
 }
 
 /// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
@@ -173,7 +175,7 @@ fn assignments(plan: &LoadPlan) -> impl Iterator<Item = Assignment> {
 
 /// The numbers of the plan's workers that run here.
 fn workers_here(plan: &LoadPlan) -> Range<u32> {
-    let part = plan.part_here();
+    let part = plan.shard_here();
     part.first_worker..part.first_worker + part.workers
 }
 

@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 mod fields;
 mod http;
 mod interleaved;
-mod part;
 mod request;
+mod shard;
 mod tls;
 mod validate;
 
 pub use http::Http;
 pub use interleaved::InterleavedPlan;
 pub(crate) use interleaved::check_lengths;
-pub use part::Part;
 pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
+pub use shard::Shard;
 pub use tls::{Tls, TlsVersion};
 
 /// A time during which the intended rate moves linearly from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stage {
+pub struct RateStage {
     /// How long it lasts.
     pub duration_ns: u64,
     /// The rate at its start.
@@ -70,7 +70,7 @@ pub enum Load {
     /// Arrivals that never wait for answers.
     Open {
         /// The intended rate over time. The last rate holds until the stop.
-        stages: Vec<Stage>,
+        stages: Vec<RateStage>,
         /// The most connections that may be open at once.
         #[serde(deserialize_with = "saturating")]
         max_connections: u32,
@@ -275,7 +275,7 @@ pub struct LoadPlan {
     pub seed: u64,
     /// What of the load is offered from here, where others offer the rest.
     #[serde(default)]
-    pub part: Option<Part>,
+    pub part: Option<Shard>,
 }
 
 impl LoadPlan {

@@ -6,7 +6,7 @@ use crate::expect::Check;
 use crate::plan::{Http, Load, LoadPlan, Pacer, Request, RequestLog, RequestOrder};
 use crate::protocol::http2;
 use crate::protocol::redirect::Redirects;
-use crate::protocol::request::{self, Context, Wire};
+use crate::protocol::request::{self, Context, EncodedRequest};
 use crate::protocol::template::Varying;
 use crate::record::Failure;
 use crate::supply::Supply;
@@ -59,9 +59,9 @@ impl Template {
             ),
             None => Inspection::Nothing,
         };
-        let (bytes, fields) = match request::wire(context, request, body)? {
-            Wire::Varying(varying) => (Bytes::Varying(varying), None),
-            Wire::Fixed(text) => fixed(context, text),
+        let (bytes, fields) = match request::encode(context, request, body)? {
+            EncodedRequest::Varying(varying) => (Bytes::Varying(varying), None),
+            EncodedRequest::Fixed(text) => fixed(context, text),
         };
         Ok(Self {
             fields,
@@ -305,9 +305,9 @@ pub(crate) fn fixed_request(plan: &LoadPlan, target: &Target) -> Result<Vec<u8>,
         scheme: target.scheme_name(),
     };
     let asked = &plan.requests[0];
-    match request::wire(context, asked, Body::of(asked)?)? {
-        Wire::Fixed(bytes) => Ok(bytes),
-        Wire::Varying(_) => {
+    match request::encode(context, asked, Body::of(asked)?)? {
+        EncodedRequest::Fixed(bytes) => Ok(bytes),
+        EncodedRequest::Varying(_) => {
             Err(PlanError::new("requests", "must be the same each time to be asked once").into())
         }
     }

@@ -71,7 +71,7 @@ impl Run {
 
     /// Starts a valid plan of which it is settled which HTTP it speaks.
     pub(crate) fn start_settled(plan: &LoadPlan, supplies: Vec<Supply>) -> Result<Self, RunError> {
-        let workers = plan.part_here().workers;
+        let workers = plan.shard_here().workers;
         if !supplies.is_empty() && supplies.len() != workers as usize {
             return Err(PlanError::new("threads", "must be as many as there are supplies").into());
         }
@@ -95,7 +95,7 @@ impl Run {
         plan: &LoadPlan,
         arms: Vec<Written<T>>,
     ) -> Result<Self, RunError> {
-        let part = plan.part_here();
+        let part = plan.shard_here();
         let count = plan.count_of(part);
         let control = Arc::new(Control::new(part.workers, plan.warmup_max_ns, count));
         let mut recorders = Vec::new();

@@ -19,7 +19,7 @@ fn http2(server: &Server, streams: u32, count: u64, more: Value) -> Measurement 
 }
 
 #[test]
-fn a_seat_whose_requests_fail_waits_longer_each_time() {
+fn a_slot_whose_requests_fail_waits_longer_each_time() {
     let server = Server::start(|peer| {
         serve_with(peer, 100, &|_| {}, |_, stream, out| {
             frame::write_reset(stream, Code::INTERNAL_ERROR, out);

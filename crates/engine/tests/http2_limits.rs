@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_engine::Measurement;
-use assay_http2::frame::{self, Code, HEAD_BYTES, Head, PREFACE, flag, kind, setting};
+use assay_http2::frame::{self, Code, FrameHeader, HEAD_BYTES, PREFACE, flag, kind, setting};
 use serde_json::{Value, json};
 use support::http2::{BODY, answering, serve_with};
 use support::{Peer, Server, outcomes, plan, run};
@@ -32,10 +32,10 @@ fn greeted(peer: &mut Peer) -> bool {
 }
 
 /// The client's next frame; None once it has gone.
-fn next(peer: &mut Peer) -> Option<(Head, Vec<u8>)> {
+fn next(peer: &mut Peer) -> Option<(FrameHeader, Vec<u8>)> {
     let mut bytes = [0; HEAD_BYTES];
     peer.stream.read_exact(&mut bytes).ok()?;
-    let head = Head::read(&bytes)?;
+    let head = FrameHeader::read(&bytes)?;
     let mut payload = vec![0; head.length];
     peer.stream.read_exact(&mut payload).ok()?;
     Some((head, payload))

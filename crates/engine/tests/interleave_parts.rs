@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use assay_engine::plan::Part;
+use assay_engine::plan::Shard;
 use assay_engine::record::InterleavedMeasurement;
 use assay_engine::record::measurement::Phase;
 use assay_engine::{AgreedSlices, Change, Ended, InterleavedPlan, InterleavedRun, SliceTimes};
@@ -27,7 +27,7 @@ fn now_ns() -> u64 {
 fn parts(plan: &InterleavedPlan, dealt: &[u32], starts_at_unix_ns: u64) -> Vec<InterleavedPlan> {
     let mut first_worker = 0;
     let part = |workers: &u32| {
-        let part = Part {
+        let part = Shard {
             first_worker,
             workers: *workers,
             starts_at_unix_ns,
@@ -258,7 +258,7 @@ fn a_part_beyond_the_plan_is_refused_and_so_is_one_of_a_arm() {
     let plan = interleaved(vec![arm(&server, 4, 20, &json!({"threads": 2}))], 10, 1);
     for (first_worker, workers) in [(0, 0), (0, 3), (2, 1)] {
         let wrong = InterleavedPlan {
-            part: Some(Part {
+            part: Some(Shard {
                 first_worker,
                 workers,
                 starts_at_unix_ns: 0,
@@ -269,7 +269,7 @@ fn a_part_beyond_the_plan_is_refused_and_so_is_one_of_a_arm() {
         assert!(refused.starts_with("part: "), "{refused}");
     }
     let mut of_arm = plan;
-    of_arm.arms[0].part = Some(of_arm.arms[0].part_here());
+    of_arm.arms[0].part = Some(of_arm.arms[0].shard_here());
     let refused = of_arm.validate().unwrap_err().to_string();
     assert!(
         refused.starts_with("arms[0].part: must be none"),

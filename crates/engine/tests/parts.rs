@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use assay_engine::plan::Part;
+use assay_engine::plan::Shard;
 use assay_engine::{LoadPlan, Measurement, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn noting() -> (Server, Arc<Mutex<Vec<String>>>) {
 }
 
 fn part(plan: &LoadPlan, first_worker: u32, workers: u32) -> LoadPlan {
-    let part = Part {
+    let part = Shard {
         first_worker,
         workers,
         starts_at_unix_ns: 0,

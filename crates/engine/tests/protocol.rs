@@ -202,7 +202,7 @@ proptest! {
     }
 }
 
-fn head_of(text: &str) -> assay_engine::protocol::Head {
+fn head_of(text: &str) -> assay_engine::protocol::ResponseHead {
     Heads::new().read(text.as_bytes()).unwrap().unwrap().0
 }
 

@@ -1,6 +1,6 @@
 //! Load shapes as pure functions: no clock, no sleep.
 
-use assay_engine::plan::{Arrivals, Stage};
+use assay_engine::plan::{Arrivals, RateStage};
 use assay_engine::schedule::{Profile, Share, Starts};
 use proptest::prelude::*;
 
@@ -15,8 +15,8 @@ const fn share(number: u32, workers: u32) -> Share {
     }
 }
 
-fn stage(seconds: f64, from_per_s: f64, to_per_s: f64) -> Stage {
-    Stage {
+fn stage(seconds: f64, from_per_s: f64, to_per_s: f64) -> RateStage {
+    RateStage {
         duration_ns: (seconds * 1e9) as u64,
         from_per_s,
         to_per_s,
@@ -33,7 +33,7 @@ fn taken(mut starts: Starts, n: usize) -> Vec<u64> {
 }
 
 /// Requests intended until `t` seconds, by adding up areas.
-fn intended_until(stages: &[Stage], t: f64) -> f64 {
+fn intended_until(stages: &[RateStage], t: f64) -> f64 {
     let (mut begin, mut sum) = (0.0, 0.0);
     for s in stages {
         let length = s.duration_ns as f64 / 1e9;

@@ -35,7 +35,7 @@ pub enum Fault {
     BadPadding,
     /// A block of fields that RFC 7541 does not know.
     #[error("HPACK: {0}")]
-    BadBlock(#[from] hpack::Broken),
+    BadBlock(#[from] hpack::HpackError),
     /// Something else between the pieces of a block, or a piece without a block.
     #[error("a block of fields in pieces that do not follow each other")]
     BlockInterrupted,
@@ -65,7 +65,7 @@ impl Fault {
             Self::BadSetting(crate::frame::setting::INITIAL_WINDOW_SIZE, _)
             | Self::WindowOverrun => Code::FLOW_CONTROL_ERROR,
             Self::BadWindow(why) if why != ZERO_UPDATE => Code::FLOW_CONTROL_ERROR,
-            Self::BadBlock(hpack::Broken::TooLong(_)) | Self::Flood(_) | Self::Unread(_) => {
+            Self::BadBlock(hpack::HpackError::TooLong(_)) | Self::Flood(_) | Self::Unread(_) => {
                 Code::ENHANCE_YOUR_CALM
             }
             Self::BadBlock(_) => Code::COMPRESSION_ERROR,

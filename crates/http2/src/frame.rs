@@ -92,7 +92,7 @@ impl Code {
 
 /// The nine bytes before a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub struct FrameHeader {
     /// Bytes of the payload, up to 2^24 - 1.
     pub length: usize,
     /// One of [`kind`], or anything else.
@@ -103,7 +103,7 @@ pub struct Head {
     pub stream: u32,
 }
 
-impl Head {
+impl FrameHeader {
     /// Reads the nine bytes; None where there are fewer.
     #[inline]
     #[must_use]
@@ -149,7 +149,7 @@ pub fn renumber(frame: &mut [u8], stream: u32) {
 
 /// Appends a whole frame.
 pub fn write(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
-    Head {
+    FrameHeader {
         length: payload.len(),
         kind,
         flags,
@@ -161,7 +161,7 @@ pub fn write(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>
 
 /// Appends SETTINGS with these.
 pub fn write_settings(settings: &[(u16, u32)], out: &mut Vec<u8>) {
-    Head {
+    FrameHeader {
         length: 6 * settings.len(),
         kind: kind::SETTINGS,
         flags: 0,
@@ -253,7 +253,7 @@ pub fn write_fields(
 /// A payload without its padding (RFC 9113, 6.1); None where there is more padding than payload.
 #[inline]
 #[must_use]
-pub fn unpadded(head: Head, payload: &[u8]) -> Option<&[u8]> {
+pub fn unpadded(head: FrameHeader, payload: &[u8]) -> Option<&[u8]> {
     if !head.has(flag::PADDED) {
         return Some(payload);
     }

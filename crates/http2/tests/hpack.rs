@@ -1,6 +1,6 @@
 //! HPACK through its public face: the RFC's examples, and any fields there and back.
 
-use assay_http2::hpack::{Broken, Decoder, Encoder, Fields};
+use assay_http2::hpack::{Decoder, Encoder, Fields, HpackError};
 use proptest::prelude::*;
 
 const MOST: usize = 512 * 1024;
@@ -21,7 +21,7 @@ fn read(decoder: &mut Decoder, hex: &str) -> Vec<String> {
         .collect()
 }
 
-fn fault(hex: &str) -> Broken {
+fn fault(hex: &str) -> HpackError {
     Decoder::new(MOST)
         .decode(&bytes(hex), &mut Fields::default())
         .unwrap_err()
@@ -108,29 +108,29 @@ fn answers_of_the_rfc() {
     decoder.decode(&[0x80 | 64], &mut fields).unwrap();
     assert_eq!(
         decoder.decode(&[0x80 | 65], &mut fields),
-        Err(Broken::NoEntry)
+        Err(HpackError::NoEntry)
     );
 }
 
 #[test]
 fn what_breaks_a_block() {
-    assert_eq!(fault("80"), Broken::NoEntry, "index 0");
-    assert_eq!(fault("be"), Broken::NoEntry, "an empty table");
+    assert_eq!(fault("80"), HpackError::NoEntry, "index 0");
+    assert_eq!(fault("be"), HpackError::NoEntry, "an empty table");
     assert_eq!(
         fault("7e 01 61"),
-        Broken::NoEntry,
+        HpackError::NoEntry,
         "a name of an empty table"
     );
-    assert_eq!(fault("40 03 6162"), Broken::CutShort);
-    assert_eq!(fault("82 20"), Broken::MisplacedSize);
-    assert_eq!(fault("3f e2 1f"), Broken::TableTooLarge, "4,097 bytes");
-    assert_eq!(fault("ff ff ff ff ff ff"), Broken::Overflow);
-    assert_eq!(fault("00 81 00 00"), Broken::BadHuffman);
+    assert_eq!(fault("40 03 6162"), HpackError::CutShort);
+    assert_eq!(fault("82 20"), HpackError::MisplacedSize);
+    assert_eq!(fault("3f e2 1f"), HpackError::TableTooLarge, "4,097 bytes");
+    assert_eq!(fault("ff ff ff ff ff ff"), HpackError::Overflow);
+    assert_eq!(fault("00 81 00 00"), HpackError::BadHuffman);
     let mut small = Decoder::new(100);
     let block = bytes("82 82 82");
     assert_eq!(
         small.decode(&block, &mut Fields::default()),
-        Err(Broken::TooLong(100))
+        Err(HpackError::TooLong(100))
     );
 }
 
@@ -143,7 +143,7 @@ fn a_small_block_of_long_fields_is_refused_before_it_is_unfolded() {
     let mut fields = Fields::default();
     assert_eq!(
         Decoder::new(MOST).decode(&block, &mut fields),
-        Err(Broken::TooLong(MOST))
+        Err(HpackError::TooLong(MOST))
     );
     assert!(fields.len() < 200);
 }

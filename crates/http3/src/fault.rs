@@ -97,7 +97,7 @@ pub enum Fault {
     BadId(u64),
     /// A block of fields that RFC 9204 does not know.
     #[error("QPACK: {0}")]
-    BadBlock(#[from] hpack::Broken),
+    BadBlock(#[from] hpack::HpackError),
     /// A block, or an instruction, that needs the table that we do not allow.
     #[error("QPACK: a dynamic table, which was not allowed")]
     DynamicTable,
@@ -121,7 +121,7 @@ impl Fault {
             Self::SecondStream(_) => Code::STREAM_CREATION_ERROR,
             Self::Push | Self::BadId(_) => Code::ID_ERROR,
             Self::Closed(_) => Code::CLOSED_CRITICAL_STREAM,
-            Self::BadBlock(hpack::Broken::TooLong(_)) | Self::Flood(_) => Code::EXCESSIVE_LOAD,
+            Self::BadBlock(hpack::HpackError::TooLong(_)) | Self::Flood(_) => Code::EXCESSIVE_LOAD,
             Self::BadBlock(_) | Self::DynamicTable => Code::QPACK_DECOMPRESSION_FAILED,
             Self::BadInstruction(ACKNOWLEDGED) => Code::QPACK_DECODER_STREAM_ERROR,
             Self::BadInstruction(_) => Code::QPACK_ENCODER_STREAM_ERROR,

@@ -3,7 +3,7 @@
 use crate::fault::PUSHED;
 use crate::frame::{self, kind};
 use crate::{Fault, Fields, Heads, StreamFault};
-use assay_http2::hpack::Broken as BadBlock;
+use assay_http2::hpack::HpackError;
 use assay_http2::meaning::{Meaning, asked};
 
 /// The fields of one message, and its interim answers, may not be longer; as with HTTP/1 and HTTP/2.
@@ -40,7 +40,7 @@ pub enum Event<'a> {
 
 /// How a peer broke a message: with it the connection, or nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
+pub enum MessageError {
     /// The connection cannot be used any further.
     #[error(transparent)]
     Connection(#[from] Fault),
@@ -50,7 +50,7 @@ pub enum Broken {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ReadStage {
     Head,
     Body,
     Trailers,
@@ -67,7 +67,7 @@ struct Frame {
 #[derive(Debug)]
 pub struct Reader {
     side: Side,
-    stage: Stage,
+    stage: ReadStage,
     frame: Option<Frame>,
     /// The beginning of what came in pieces: of a frame's head, or of a block.
     pending: Vec<u8>,
@@ -82,7 +82,7 @@ impl Reader {
     pub fn new(side: Side) -> Self {
         Self {
             side,
-            stage: Stage::Head,
+            stage: ReadStage::Head,
             frame: None,
             pending: Vec::new(),
             interim_bytes: 0,
@@ -101,7 +101,7 @@ impl Reader {
         &mut self,
         input: &mut &'a [u8],
         heads: &mut Heads,
-    ) -> Result<Option<Event<'a>>, Broken> {
+    ) -> Result<Option<Event<'a>>, MessageError> {
         loop {
             let Some(frame) = self.frame else {
                 let Some((kind, length)) = self.read_head(input) else {
@@ -139,11 +139,11 @@ impl Reader {
     ///
     /// # Errors
     /// The message has not.
-    pub fn finish(&self) -> Result<(), Broken> {
+    pub fn finish(&self) -> Result<(), MessageError> {
         if !self.pending.is_empty() || self.frame.is_some_and(|frame| frame.left > 0) {
             return Err(Fault::CutShort.into());
         }
-        if self.stage == Stage::Head {
+        if self.stage == ReadStage::Head {
             return Err(StreamFault::Incomplete.into());
         }
         match self.length_left {
@@ -177,17 +177,19 @@ impl Reader {
     /// Begins a frame, where it may be.
     fn begin(&mut self, kind: u64, length: u64) -> Result<(), Fault> {
         match (kind, self.stage) {
-            (kind::HEADERS, Stage::Trailers) => {
+            (kind::HEADERS, ReadStage::Trailers) => {
                 return Err(Fault::Unexpected(kind, "behind the trailers"));
             }
             (kind::HEADERS, _) if length > MOST_FIELD_BYTES as u64 => {
-                return Err(BadBlock::TooLong(MOST_FIELD_BYTES).into());
+                return Err(HpackError::TooLong(MOST_FIELD_BYTES).into());
             }
-            (kind::DATA, Stage::Head) => return Err(Fault::Unexpected(kind, "before the head")),
-            (kind::DATA, Stage::Trailers) => {
+            (kind::DATA, ReadStage::Head) => {
+                return Err(Fault::Unexpected(kind, "before the head"));
+            }
+            (kind::DATA, ReadStage::Trailers) => {
                 return Err(Fault::Unexpected(kind, "behind the trailers"));
             }
-            (kind::DATA, Stage::Body) if length > 0 => {}
+            (kind::DATA, ReadStage::Body) if length > 0 => {}
             (kind::HEADERS, _) => {}
             (kind::SETTINGS | kind::GOAWAY | kind::MAX_PUSH_ID | kind::CANCEL_PUSH, _) => {
                 return Err(Fault::Unexpected(kind, "on a request's stream"));
@@ -216,7 +218,7 @@ impl Reader {
         frame: Frame,
         input: &mut &'a [u8],
         heads: &mut Heads,
-    ) -> Result<Option<Event<'a>>, Broken> {
+    ) -> Result<Option<Event<'a>>, MessageError> {
         let length = (input.len() as u64).min(frame.left) as usize;
         let (piece, rest) = input.split_at(length);
         *input = rest;
@@ -240,7 +242,7 @@ impl Reader {
         &mut self,
         block: &[u8],
         heads: &mut Heads,
-    ) -> Result<Option<Event<'a>>, Broken> {
+    ) -> Result<Option<Event<'a>>, MessageError> {
         heads.read(block, MOST_FIELD_BYTES)?;
         match self.side {
             Side::Request => self.request(heads.fields()),
@@ -253,49 +255,49 @@ impl Reader {
         heads: &mut Heads,
         to_head: bool,
         block_bytes: usize,
-    ) -> Result<Option<Event<'a>>, Broken> {
+    ) -> Result<Option<Event<'a>>, MessageError> {
         let Meaning { status, length } = heads.meaning().map_err(StreamFault::Malformed)?;
         match (status, self.stage) {
             (Some(101), _) => Err(StreamFault::Malformed(
                 "101 Switching Protocols, which HTTP/3 has not",
             ))?,
-            (Some(100..=199), Stage::Head) => {
+            (Some(100..=199), ReadStage::Head) => {
                 self.interim_bytes += block_bytes.max(1);
                 if self.interim_bytes > MOST_FIELD_BYTES {
                     Err(StreamFault::TooManyInterim(MOST_FIELD_BYTES))?;
                 }
                 Ok(None)
             }
-            (Some(status), Stage::Head) => {
-                self.stage = Stage::Body;
+            (Some(status), ReadStage::Head) => {
+                self.stage = ReadStage::Body;
                 let has_no_body = to_head || matches!(status, 204 | 304);
                 // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
                 self.length_left = if has_no_body { Some(0) } else { length };
                 Ok(Some(Event::Answer { status }))
             }
-            (None, Stage::Head) => Err(StreamFault::Malformed("no :status"))?,
+            (None, ReadStage::Head) => Err(StreamFault::Malformed("no :status"))?,
             (Some(_), _) => Err(StreamFault::Malformed("a second head"))?,
             (None, _) => {
-                self.stage = Stage::Trailers;
+                self.stage = ReadStage::Trailers;
                 Ok(None)
             }
         }
     }
 
-    fn request<'a>(&mut self, fields: &Fields) -> Result<Option<Event<'a>>, Broken> {
+    fn request<'a>(&mut self, fields: &Fields) -> Result<Option<Event<'a>>, MessageError> {
         let asked = asked(fields).map_err(StreamFault::Malformed)?;
         self.length_left = match (asked, self.stage) {
-            (Some(asked), Stage::Head) => asked.length,
+            (Some(asked), ReadStage::Head) => asked.length,
             (Some(_), _) => Err(StreamFault::Malformed("a second head"))?,
-            (None, Stage::Head) => Err(StreamFault::Malformed(
+            (None, ReadStage::Head) => Err(StreamFault::Malformed(
                 "a request without :method, :scheme or :path",
             ))?,
             (None, _) => {
-                self.stage = Stage::Trailers;
+                self.stage = ReadStage::Trailers;
                 return Ok(None);
             }
         };
-        self.stage = Stage::Body;
+        self.stage = ReadStage::Body;
         Ok(Some(Event::Request))
     }
 

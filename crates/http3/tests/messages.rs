@@ -1,7 +1,7 @@
 //! Messages of either side: what they mean, the same however they are cut, and what is wrong with each bad one.
 
 use assay_http3::frame::{self, kind};
-use assay_http3::message::{Broken, Event, Reader, Side};
+use assay_http3::message::{Event, MessageError, Reader, Side};
 use assay_http3::{Code, Fault, Heads, StreamFault, qpack};
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn status(status: &str) -> Vec<u8> {
 fn read<'a>(
     side: Side,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> (Vec<String>, Result<(), Broken>) {
+) -> (Vec<String>, Result<(), MessageError>) {
     let (mut reader, mut heads, mut told, mut body) =
         (Reader::new(side), Heads::default(), Vec::new(), 0);
     for mut input in pieces {
@@ -54,7 +54,7 @@ fn read<'a>(
 }
 
 /// The same from all cuts.
-fn meant(side: Side, frames: &[Vec<u8>]) -> (Vec<String>, Result<(), Broken>) {
+fn meant(side: Side, frames: &[Vec<u8>]) -> (Vec<String>, Result<(), MessageError>) {
     let bytes = frames.concat();
     let whole = read(side, [&bytes[..]]);
     assert_eq!(whole, read(side, bytes.chunks(1)));
@@ -64,7 +64,7 @@ fn meant(side: Side, frames: &[Vec<u8>]) -> (Vec<String>, Result<(), Broken>) {
     whole
 }
 
-fn fault(side: Side, frames: &[Vec<u8>]) -> Broken {
+fn fault(side: Side, frames: &[Vec<u8>]) -> MessageError {
     meant(side, frames).1.unwrap_err()
 }
 
@@ -111,7 +111,10 @@ fn answers_without_a_body_may_say_how_long_it_would_be() {
         let head = headers(&[(":status", status), ("content-length", "5")]);
         assert_eq!(meant(side, std::slice::from_ref(&head)).1, Ok(()));
         let broken = fault(side, &[head, other(kind::DATA, b"x")]);
-        assert!(matches!(broken, Broken::Stream(StreamFault::Malformed(_))));
+        assert!(matches!(
+            broken,
+            MessageError::Stream(StreamFault::Malformed(_))
+        ));
     }
 }
 
@@ -141,13 +144,13 @@ fn frames_where_they_must_not_be_break_the_connection() {
     ] {
         let broken = fault(ANSWER, &frames);
         assert_eq!(broken.to_string(), is_told);
-        let Broken::Connection(fault) = broken else {
+        let MessageError::Connection(fault) = broken else {
             panic!("{broken:?}")
         };
         assert_eq!(fault.code(), Code::FRAME_UNEXPECTED);
     }
     let push = [other(kind::PUSH_PROMISE, b"\0\0\0")];
-    assert_eq!(fault(ANSWER, &push), Broken::Connection(Fault::Push));
+    assert_eq!(fault(ANSWER, &push), MessageError::Connection(Fault::Push));
     assert_eq!(Fault::Push.code(), Code::ID_ERROR);
     let from_client = fault(Side::Request, &push);
     assert_eq!(from_client.to_string(), "a frame of type 0x5 from a client");
@@ -158,19 +161,19 @@ fn a_stream_that_ends_too_early() {
     let cut = &status("200")[..4];
     assert_eq!(
         fault(ANSWER, &[cut.to_vec()]),
-        Broken::Connection(Fault::CutShort)
+        MessageError::Connection(Fault::CutShort)
     );
     assert_eq!(
         fault(ANSWER, &[b"\x40".to_vec()]),
-        Broken::Connection(Fault::CutShort)
+        MessageError::Connection(Fault::CutShort)
     );
     assert_eq!(
         fault(ANSWER, &[status("200"), b"\0\x05ab".to_vec()]),
-        Broken::Connection(Fault::CutShort)
+        MessageError::Connection(Fault::CutShort)
     );
     for frames in [vec![], vec![status("100")], vec![other(0x21, b"x")]] {
         let broken = fault(ANSWER, &frames);
-        assert_eq!(broken, Broken::Stream(StreamFault::Incomplete));
+        assert_eq!(broken, MessageError::Stream(StreamFault::Incomplete));
     }
     assert_eq!(StreamFault::Incomplete.code(), Code::REQUEST_INCOMPLETE);
 }
@@ -224,7 +227,7 @@ fn malformed_messages_are_faults_of_their_stream() {
         ),
     ] {
         let malformed = StreamFault::Malformed(why);
-        assert_eq!(fault(side, &frames), Broken::Stream(malformed));
+        assert_eq!(fault(side, &frames), MessageError::Stream(malformed));
         assert_eq!(malformed.code(), Code::MESSAGE_ERROR);
     }
 }
@@ -239,7 +242,7 @@ fn what_means_nothing_has_a_bound() {
     };
     for bytes in [empty, long] {
         let (_, ended) = read(ANSWER, [&bytes[..]]);
-        let Err(Broken::Connection(fault)) = ended else {
+        let Err(MessageError::Connection(fault)) = ended else {
             panic!("{ended:?}")
         };
         assert_eq!(fault.code(), Code::EXCESSIVE_LOAD);
@@ -247,16 +250,16 @@ fn what_means_nothing_has_a_bound() {
     let bytes = [status("200"), other(kind::DATA, b"").repeat(600_000)].concat();
     assert!(matches!(
         read(ANSWER, [&bytes[..]]).1,
-        Err(Broken::Connection(Fault::Flood(_)))
+        Err(MessageError::Connection(Fault::Flood(_)))
     ));
     let interim = headers(&[(":status", "103"), ("a", &"x".repeat(60_000))]).repeat(20);
     assert!(matches!(
         read(ANSWER, [&interim[..]]).1,
-        Err(Broken::Stream(StreamFault::TooManyInterim(_)))
+        Err(MessageError::Stream(StreamFault::TooManyInterim(_)))
     ));
     let mut head = Vec::new();
     frame::write_head(kind::HEADERS, 1 << 30, &mut head);
-    let Err(Broken::Connection(fault)) = read(ANSWER, [&head[..]]).1 else {
+    let Err(MessageError::Connection(fault)) = read(ANSWER, [&head[..]]).1 else {
         panic!("it waits for a gigabyte")
     };
     assert_eq!(fault.code(), Code::EXCESSIVE_LOAD);

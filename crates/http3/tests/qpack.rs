@@ -1,6 +1,6 @@
 //! Blocks of fields without a dynamic table: RFC 9204's own example, every form of a field, and what is no block.
 
-use assay_http2::hpack::Broken;
+use assay_http2::hpack::HpackError;
 use assay_http3::{Code, Fault, Fields, qpack};
 use proptest::prelude::*;
 
@@ -69,17 +69,20 @@ fn what_is_written_is_as_short_as_it_can_be() {
 #[test]
 fn what_is_no_block_is_refused() {
     for (block, fault) in [
-        (&b""[..], Fault::BadBlock(Broken::CutShort)),
-        (b"\x00", Fault::BadBlock(Broken::CutShort)),
+        (&b""[..], Fault::BadBlock(HpackError::CutShort)),
+        (b"\x00", Fault::BadBlock(HpackError::CutShort)),
         (
             b"\x00\x00\x51\x0b/index.htm",
-            Fault::BadBlock(Broken::CutShort),
+            Fault::BadBlock(HpackError::CutShort),
         ),
-        (b"\x00\x00\xff\x24", Fault::BadBlock(Broken::NoEntry)),
-        (b"\x00\x00\x51\x81\x00", Fault::BadBlock(Broken::BadHuffman)),
+        (b"\x00\x00\xff\x24", Fault::BadBlock(HpackError::NoEntry)),
+        (
+            b"\x00\x00\x51\x81\x00",
+            Fault::BadBlock(HpackError::BadHuffman),
+        ),
         (
             b"\x00\x00\xff\xff\xff\xff\xff\xff\x0f",
-            Fault::BadBlock(Broken::Overflow),
+            Fault::BadBlock(HpackError::Overflow),
         ),
         (b"\x02\x00", Fault::DynamicTable),
         (b"\x00\x80", Fault::DynamicTable),
@@ -98,7 +101,7 @@ fn fields_that_grow_out_of_a_small_block_have_a_bound() {
     // One byte a field, each as long as the longest entry of the static table.
     let block = [&[0, 0][..], &[0xff, 22].repeat(2000)].concat();
     let fault = decoded(&block).unwrap_err();
-    assert_eq!(fault, Fault::BadBlock(Broken::TooLong(MOST)));
+    assert_eq!(fault, Fault::BadBlock(HpackError::TooLong(MOST)));
     assert_eq!(fault.code(), Code::EXCESSIVE_LOAD);
 }
 

@@ -47,7 +47,7 @@ pub enum Body {
 
 /// A request's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct RequestHead {
     /// Length of the head with its empty line.
     pub bytes: usize,
     /// The request target as sent.
@@ -59,7 +59,7 @@ pub struct Head {
 }
 
 /// Reads a head from the start of `input`; None where its end is not yet there.
-pub fn parse_head(input: &[u8]) -> Result<Option<Head>, BadRequest> {
+pub fn parse_head(input: &[u8]) -> Result<Option<RequestHead>, BadRequest> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
     let bytes = match parsed.parse(input) {
@@ -99,7 +99,7 @@ pub fn parse_head(input: &[u8]) -> Result<Option<Head>, BadRequest> {
     };
     let head_only = parsed.method == Some("HEAD");
     let target = parsed.path.unwrap_or_default().to_owned();
-    Ok(Some(Head {
+    Ok(Some(RequestHead {
         bytes,
         target,
         body,
@@ -234,7 +234,7 @@ impl RequestReader {
         Ok(ended)
     }
 
-    fn head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, BadRequest> {
+    fn head(&mut self, input: &mut &[u8]) -> Result<Option<RequestHead>, BadRequest> {
         if self.partial_head.is_empty() {
             let head = parse_head(input)?;
             match &head {

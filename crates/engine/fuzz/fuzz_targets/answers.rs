@@ -1,13 +1,13 @@
 //! The answer codec: no bytes panic, loop or allocate without bound, and it means the same however they are cut.
 #![no_main]
 
-use assay_engine::protocol::{Decoder, Event, Head, Heads};
+use assay_engine::protocol::{Decoder, Event, ResponseHead, Heads};
 use libfuzzer_sys::fuzz_target;
 
 /// A complete answer: its head, its body, and whether the connection can go on.
 #[derive(Debug, PartialEq)]
 struct Answer {
-    head: Option<Head>,
+    head: Option<ResponseHead>,
     body: Vec<u8>,
     reusable: bool,
     /// Bytes before it that belong to no answer.

@@ -1,9 +1,9 @@
 //! A request that is sent more than once: because its answer is a redirect, or because the server did not process it.
 
 use super::{Exchange, Verdict};
-use crate::desk::Desk;
+use crate::context::ArmContext;
 use crate::program::Program;
-use crate::protocol::Head;
+use crate::protocol::ResponseHead;
 use crate::protocol::redirect::{Next, Redirects};
 
 /// So often a request is sent again on streams: where a peer refuses it each time, it has failed. Over HTTP/1 each
@@ -24,8 +24,8 @@ impl Exchange {
     /// Turns to the request that follows a redirect. All of them together are one request, whose
     /// service time began with the first; each may take as long as the plan's timeout.
     #[cold]
-    pub(crate) fn follow(&mut self, next: Vec<u8>, now_ns: u64, desk: &mut Desk) {
-        self.count_answer(desk);
+    pub(crate) fn follow(&mut self, next: Vec<u8>, now_ns: u64, context: &mut ArmContext) {
+        self.count_answer(context);
         self.begin_again(now_ns);
         self.redirects += 1;
         self.rendered = next;
@@ -47,10 +47,10 @@ impl Exchange {
 
     /// Turns to sending the same once more: one request, whose service time began with the first send.
     #[cold]
-    pub(crate) fn send_again(&mut self, now_ns: u64, desk: &Desk) {
+    pub(crate) fn send_again(&mut self, now_ns: u64, context: &ArmContext) {
         self.begin_again(now_ns);
         self.resent += 1;
-        desk.recorder.totals.resent.add(u64::from(self.taken));
+        context.recorder.totals.resent.add(u64::from(self.taken));
     }
 
     /// Whether a peer that keeps saying that it did nothing for the request has had it often enough, or
@@ -90,23 +90,23 @@ impl Exchange {
     #[inline]
     pub(super) fn redirected(
         &mut self,
-        head: Head,
+        head: ResponseHead,
         program: &Program,
-        desk: &Desk,
+        context: &ArmContext,
     ) -> Option<Verdict> {
         let redirects = program.redirects.as_ref()?;
-        self.follows(redirects, head, program, desk)
+        self.follows(redirects, head, program, context)
     }
 
     #[inline(never)]
     fn follows(
         &mut self,
         redirects: &Redirects,
-        head: Head,
+        head: ResponseHead,
         program: &Program,
-        desk: &Desk,
+        context: &ArmContext,
     ) -> Option<Verdict> {
-        let answer = (head.status, desk.heads.last_bytes());
+        let answer = (head.status, context.heads.last_bytes());
         match redirects.next(self.bytes(program), self.redirects, answer, self.jar.line()) {
             Next::Nothing => None,
             Next::Request(next) => {
@@ -114,7 +114,7 @@ impl Exchange {
                 Some(Verdict::Right)
             }
             Next::Refused(failure, example) => {
-                desk.recorder.note_example(failure, || example);
+                context.recorder.note_example(failure, || example);
                 Some(Verdict::Wrong(failure))
             }
         }

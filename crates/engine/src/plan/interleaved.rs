@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Load, LoadPlan, Part, RequestLog, Stop, read};
+use super::{Load, LoadPlan, RequestLog, Shard, Stop, read};
 use crate::error::PlanError;
 use crate::target::{Scheme, Target};
 
@@ -32,7 +32,7 @@ pub struct InterleavedPlan {
     /// What of all arms is offered from here, where others offer the rest. The slices are those of the
     /// whole: they count from the instant at which the part starts, by the calendar, however late it is met.
     #[serde(default)]
-    pub part: Option<Part>,
+    pub part: Option<Shard>,
 }
 
 impl InterleavedPlan {

@@ -131,7 +131,7 @@ impl LoadPlan {
             "threads",
             "must be at least 1 and at most the number of connections",
         )?;
-        let part = self.part_here();
+        let part = self.shard_here();
         ensure(
             part.workers > 0
                 && part.first_worker.saturating_add(part.workers) <= self.threads

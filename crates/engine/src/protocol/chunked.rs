@@ -47,7 +47,7 @@ pub(super) struct Chunks {
 
 /// What [`Chunks::advance`] found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum ChunkPart<'a> {
     /// Bytes of the body.
     Data(&'a [u8]),
     /// The body and its trailers are complete.
@@ -74,7 +74,7 @@ impl Chunks {
     }
 
     /// Takes bytes off the front of `input` up to the next piece of body, or the end.
-    pub(super) fn advance<'a>(&mut self, input: &mut &'a [u8]) -> Result<Part<'a>, Fault> {
+    pub(super) fn advance<'a>(&mut self, input: &mut &'a [u8]) -> Result<ChunkPart<'a>, Fault> {
         while let Some((&byte, rest)) = input.split_first() {
             if self.at == At::Data {
                 let length = self.remaining.min(input.len() as u64) as usize;
@@ -84,14 +84,14 @@ impl Chunks {
                 if self.remaining == 0 {
                     self.at = At::DataCr;
                 }
-                return Ok(Part::Data(data));
+                return Ok(ChunkPart::Data(data));
             }
             *input = rest;
             if self.step(byte)? {
-                return Ok(Part::End);
+                return Ok(ChunkPart::End);
             }
         }
-        Ok(Part::More)
+        Ok(ChunkPart::More)
     }
 
     /// One byte of framing; true when it was the last of the body.

@@ -9,8 +9,8 @@
 //! announced, or an empty line after a body. They are stray, told as such and passed over, so
 //! that an answer means the same whether they came with its end, or later, or byte by byte.
 
-use super::chunked::{Chunks, Part};
-use super::{Fault, Framing, Head, Heads, MAX_HEAD_BYTES};
+use super::chunked::{ChunkPart, Chunks};
+use super::{Fault, Framing, Heads, MAX_HEAD_BYTES, ResponseHead};
 
 /// What every answer begins with that httparse takes.
 const BEGINNING: &[u8] = b"HTTP/1.";
@@ -21,7 +21,7 @@ const KEPT_BYTES: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The head of a final answer. [`Heads::last_bytes`] has its bytes.
-    Head(Head),
+    Head(ResponseHead),
     /// A piece of the body, without its framing.
     Body(&'a [u8]),
     /// So many bytes that belong to no answer.
@@ -34,7 +34,7 @@ pub enum Event<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum DecoderState {
     /// No answer has begun on this connection.
     First,
     /// An answer has ended.
@@ -47,7 +47,7 @@ enum State {
 /// Turns the bytes of one connection into events.
 #[derive(Debug)]
 pub struct Decoder {
-    state: State,
+    state: DecoderState,
     keep_alive: bool,
     /// Bytes of interim answers before the final one.
     interim_bytes: usize,
@@ -68,7 +68,7 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            state: State::First,
+            state: DecoderState::First,
             keep_alive: true,
             interim_bytes: 0,
             pending: Vec::new(),
@@ -78,7 +78,7 @@ impl Decoder {
 
     /// Forgets the connection, for use on a new one.
     pub fn reset(&mut self) {
-        self.state = State::First;
+        self.state = DecoderState::First;
         self.interim_bytes = 0;
         self.pending.clear();
     }
@@ -86,7 +86,7 @@ impl Decoder {
     /// Whether part of an answer has been seen and its end has not.
     #[must_use]
     pub fn is_inside_answer(&self) -> bool {
-        let is_waiting = matches!(self.state, State::First | State::Between);
+        let is_waiting = matches!(self.state, DecoderState::First | DecoderState::Between);
         !is_waiting || !self.pending.is_empty() || self.interim_bytes > 0
     }
 
@@ -103,23 +103,23 @@ impl Decoder {
         answers_head: bool,
     ) -> Result<Option<Event<'a>>, Fault> {
         match &mut self.state {
-            State::First | State::Between if input.is_empty() => Ok(None),
-            State::First | State::Between => self.head(input, heads, answers_head),
-            State::Length(0) => Ok(Some(self.end(self.keep_alive))),
+            DecoderState::First | DecoderState::Between if input.is_empty() => Ok(None),
+            DecoderState::First | DecoderState::Between => self.head(input, heads, answers_head),
+            DecoderState::Length(0) => Ok(Some(self.end(self.keep_alive))),
             _ if input.is_empty() => Ok(None),
-            State::Length(remaining) => {
+            DecoderState::Length(remaining) => {
                 let length = (*remaining).min(input.len() as u64) as usize;
                 let (data, rest) = input.split_at(length);
                 *input = rest;
                 *remaining -= length as u64;
                 Ok(Some(Event::Body(data)))
             }
-            State::Chunked(chunks) => match chunks.advance(input)? {
-                Part::Data(data) => Ok(Some(Event::Body(data))),
-                Part::End => Ok(Some(self.end(self.keep_alive))),
-                Part::More => Ok(None),
+            DecoderState::Chunked(chunks) => match chunks.advance(input)? {
+                ChunkPart::Data(data) => Ok(Some(Event::Body(data))),
+                ChunkPart::End => Ok(Some(self.end(self.keep_alive))),
+                ChunkPart::More => Ok(None),
             },
-            State::UntilClose => Ok(Some(Event::Body(std::mem::take(input)))),
+            DecoderState::UntilClose => Ok(Some(Event::Body(std::mem::take(input)))),
         }
     }
 
@@ -129,20 +129,22 @@ impl Decoder {
     /// A [`Fault`] inside a head or a body that announced its end.
     pub fn close(&mut self) -> Result<Option<Event<'static>>, Fault> {
         match self.state {
-            State::UntilClose => Ok(Some(self.end(false))),
-            State::Chunked(chunks) if chunks.is_complete() => Ok(Some(self.end(false))),
-            State::First | State::Between if !self.is_inside_answer() => Ok(None),
+            DecoderState::UntilClose => Ok(Some(self.end(false))),
+            DecoderState::Chunked(chunks) if chunks.is_complete() => Ok(Some(self.end(false))),
+            DecoderState::First | DecoderState::Between if !self.is_inside_answer() => Ok(None),
             // What was wrong with it may not have been looked for yet.
-            State::First | State::Between => match Heads::new().parse(&self.pending) {
-                Err(fault) => Err(fault),
-                Ok(_) => Err(Fault::ClosedInHead),
-            },
-            State::Length(_) | State::Chunked(_) => Err(Fault::ClosedInBody),
+            DecoderState::First | DecoderState::Between => {
+                match Heads::new().parse(&self.pending) {
+                    Err(fault) => Err(fault),
+                    Ok(_) => Err(Fault::ClosedInHead),
+                }
+            }
+            DecoderState::Length(_) | DecoderState::Chunked(_) => Err(Fault::ClosedInBody),
         }
     }
 
     fn end<'a>(&mut self, reusable: bool) -> Event<'a> {
-        self.state = State::Between;
+        self.state = DecoderState::Between;
         self.interim_bytes = 0;
         Event::End { reusable }
     }
@@ -187,7 +189,7 @@ impl Decoder {
     fn new_head(&mut self, input: &mut &[u8], heads: &mut Heads) -> Result<Parsed, Fault> {
         if self.interim_bytes == 0 {
             let stray = match self.state {
-                State::Between => self.pass_over(input),
+                DecoderState::Between => self.pass_over(input),
                 _ if self.pending.is_empty() => pass_over_line_ends(input),
                 _ => 0,
             };
@@ -246,7 +248,7 @@ impl Decoder {
         &mut self,
         input: &mut &[u8],
         heads: &mut Heads,
-    ) -> Result<Option<(Head, usize)>, Fault> {
+    ) -> Result<Option<(ResponseHead, usize)>, Fault> {
         while let Some((&byte, rest)) = input.split_first() {
             self.pending.push(byte);
             *input = rest;
@@ -270,7 +272,7 @@ impl Decoder {
         Ok(None)
     }
 
-    fn interim_answer(&mut self, head: &Head, length: usize) -> Result<(), Fault> {
+    fn interim_answer(&mut self, head: &ResponseHead, length: usize) -> Result<(), Fault> {
         if head.status == 101 {
             return Err(Fault::Upgrade);
         }
@@ -310,7 +312,7 @@ fn pass_over_line_ends(input: &mut &[u8]) -> usize {
 /// What [`Decoder::new_head`] found.
 enum Parsed {
     /// A head and its length.
-    Head(Head, usize),
+    Head(ResponseHead, usize),
     /// So many bytes that begin none.
     Stray(usize),
     /// All input is used up.
@@ -319,13 +321,13 @@ enum Parsed {
 
 /// RFC 9112, 6.3: answers to HEAD and those with status 204 or 304 have no body, whatever
 /// their fields say.
-fn body_state(head: &Head, answers_head: bool) -> State {
+fn body_state(head: &ResponseHead, answers_head: bool) -> DecoderState {
     if answers_head || head.status == 204 || head.status == 304 {
-        return State::Length(0);
+        return DecoderState::Length(0);
     }
     match head.framing {
-        Framing::Length(length) => State::Length(length),
-        Framing::Chunked => State::Chunked(Chunks::new()),
-        Framing::UntilClose => State::UntilClose,
+        Framing::Length(length) => DecoderState::Length(length),
+        Framing::Chunked => DecoderState::Chunked(Chunks::new()),
+        Framing::UntilClose => DecoderState::UntilClose,
     }
 }

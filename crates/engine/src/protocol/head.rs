@@ -30,7 +30,7 @@ pub enum Framing {
 
 /// What the engine needs to know of an answer's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub struct ResponseHead {
     /// The status code.
     pub status: u16,
     /// How its body ends. Which answers have none is the decoder's knowledge.
@@ -47,7 +47,7 @@ pub struct Head {
 #[derive(Debug)]
 pub struct Heads {
     last_bytes: Vec<u8>,
-    last: Head,
+    last: ResponseHead,
     encodings: Vec<String>,
     asked_in_http10: bool,
     /// Of which fields of HTTP/2 or HTTP/3 the last head was made.
@@ -66,7 +66,7 @@ impl Heads {
     pub fn new() -> Self {
         Self {
             last_bytes: Vec::with_capacity(1024),
-            last: Head {
+            last: ResponseHead {
                 status: 0,
                 framing: Framing::UntilClose,
                 keep_alive: false,
@@ -102,7 +102,7 @@ impl Heads {
     }
 
     /// The head that was read last.
-    pub(crate) fn last(&self) -> Head {
+    pub(crate) fn last(&self) -> ResponseHead {
         self.last
     }
 
@@ -112,7 +112,7 @@ impl Heads {
     /// # Errors
     /// A [`Fault`] where no continuation could make a head of it.
     #[inline]
-    pub fn read(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+    pub fn read(&mut self, input: &[u8]) -> Result<Option<(ResponseHead, usize)>, Fault> {
         match self.recall(input) {
             Some(found) => Ok(Some(found)),
             None => self.parse(input),
@@ -121,7 +121,7 @@ impl Heads {
 
     /// The head that was read last, where `input` begins with it.
     #[inline]
-    pub(super) fn recall(&self, input: &[u8]) -> Option<(Head, usize)> {
+    pub(super) fn recall(&self, input: &[u8]) -> Option<(ResponseHead, usize)> {
         let length = self.last_bytes.len();
         // A head ends at its first empty line, so a prefix that equals a whole head is one.
         (length > 0 && input.len() >= length && input[..length] == self.last_bytes[..])
@@ -139,7 +139,7 @@ impl Heads {
         status: u16,
         fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         is_text_wanted: bool,
-    ) -> Head {
+    ) -> ResponseHead {
         if self.last_of != Some(of) {
             self.take_fields(http, status, fields, is_text_wanted);
             self.last_of = Some(of);
@@ -156,7 +156,7 @@ impl Heads {
         is_text_wanted: bool,
     ) {
         self.last_bytes.clear();
-        self.last = Head {
+        self.last = ResponseHead {
             status,
             framing: Framing::UntilClose,
             keep_alive: true,
@@ -196,7 +196,7 @@ impl Heads {
     }
 
     #[cold]
-    pub(super) fn parse(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+    pub(super) fn parse(&mut self, input: &[u8]) -> Result<Option<(ResponseHead, usize)>, Fault> {
         // A higher minor version is read as the highest that is known (RFC 9110, 2.5). httparse knows 1.1.
         if let [
             b'H',
@@ -219,7 +219,7 @@ impl Heads {
         self.parse_known(input)
     }
 
-    fn parse_known(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+    fn parse_known(&mut self, input: &[u8]) -> Result<Option<(ResponseHead, usize)>, Fault> {
         let mut fields = [httparse::EMPTY_HEADER; COMMON_FIELDS];
         match self.parse_into(input, &mut fields) {
             Err(Fault::TooManyFields) => {
@@ -233,7 +233,7 @@ impl Heads {
         &mut self,
         input: &'a [u8],
         fields: &mut [httparse::Header<'a>],
-    ) -> Result<Option<(Head, usize)>, Fault> {
+    ) -> Result<Option<(ResponseHead, usize)>, Fault> {
         let mut answer = httparse::Response::new(fields);
         // RFC 9112, 5.2: a user agent takes a value that goes on in the next line.
         let mut config = httparse::ParserConfig::default();
@@ -252,7 +252,7 @@ impl Heads {
         Ok(Some((head, length)))
     }
 
-    fn interpret(&mut self, answer: &httparse::Response<'_, '_>) -> Result<Head, Fault> {
+    fn interpret(&mut self, answer: &httparse::Response<'_, '_>) -> Result<ResponseHead, Fault> {
         let status = answer.code.unwrap_or_default();
         if !(100..=999).contains(&status) {
             return Err(Fault::BadHead("the status code is below 100"));
@@ -288,7 +288,7 @@ impl Heads {
             (Some(false), _) | (None, None) => Framing::UntilClose,
             (None, Some(length)) => Framing::Length(length),
         };
-        Ok(Head {
+        Ok(ResponseHead {
             status,
             framing,
             keep_alive: !close && !suspicious && (keep_alive || is_http11 && !self.asked_in_http10),

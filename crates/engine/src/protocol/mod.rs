@@ -16,7 +16,7 @@ pub(crate) mod request;
 pub(crate) mod template;
 
 pub use decoder::{Decoder, Event};
-pub use head::{Framing, Head, Heads, MAX_HEAD_BYTES};
+pub use head::{Framing, Heads, MAX_HEAD_BYTES, ResponseHead};
 
 /// How a peer broke the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

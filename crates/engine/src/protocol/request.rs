@@ -5,9 +5,9 @@ use crate::body::Body;
 use crate::error::PlanError;
 use crate::plan::{Http, HttpVersion, LoadPlan, Request};
 
-/// How a request goes over the wire.
+/// The bytes of a request.
 #[derive(Debug)]
-pub(crate) enum Wire {
+pub(crate) enum EncodedRequest {
     /// Always the same.
     Fixed(Vec<u8>),
     /// Made anew each time.
@@ -31,17 +31,17 @@ pub(crate) struct Context<'a> {
 ///
 /// # Errors
 /// Where the request's own fields say another length than the body has.
-pub(crate) fn wire(
+pub(crate) fn encode(
     context: Context<'_>,
     request: &Request,
     body: Option<Body>,
-) -> Result<Wire, PlanError> {
+) -> Result<EncodedRequest, PlanError> {
     let length = body.as_ref().map_or(0, |body| body.bytes.len());
     request.check_length("requests.headers", length)?;
     Ok(written(context, request, body))
 }
 
-fn written(context: Context<'_>, request: &Request, body: Option<Body>) -> Wire {
+fn written(context: Context<'_>, request: &Request, body: Option<Body>) -> EncodedRequest {
     let plan = context.plan;
     let mut pieces = Pieces {
         list: Vec::new(),
@@ -112,7 +112,12 @@ fn framing(pieces: &mut Pieces, context: Context<'_>, request: &Request, body: O
     }
 }
 
-fn finish(mut pieces: Pieces, context: Context<'_>, request: &Request, body: Option<Body>) -> Wire {
+fn finish(
+    mut pieces: Pieces,
+    context: Context<'_>,
+    request: &Request,
+    body: Option<Body>,
+) -> EncodedRequest {
     let body = body.map_or_else(Vec::new, |body| body.bytes);
     let body = match context.chunk_bytes(request) {
         Some(size) => chunked(&body, size as usize),
@@ -123,8 +128,8 @@ fn finish(mut pieces: Pieces, context: Context<'_>, request: &Request, body: Opt
         _ => vec![Piece::Text(body)],
     };
     match (&pieces.list[..], <[Piece; 1]>::try_from(body)) {
-        ([Piece::Text(head)], Ok([Piece::Text(body)])) => Wire::Fixed(joined(head, body)),
-        (_, body) => Wire::Varying(Varying {
+        ([Piece::Text(head)], Ok([Piece::Text(body)])) => EncodedRequest::Fixed(joined(head, body)),
+        (_, body) => EncodedRequest::Varying(Varying {
             head: std::mem::take(&mut pieces.list),
             body: body.map_or_else(|body| body, Vec::from),
         }),

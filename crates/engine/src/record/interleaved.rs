@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{Measurement, Phase, Snapshot, Window};
-use super::recorder::{Part, Recorder};
+use super::recorder::{Recorder, SlicePart};
 use crate::change::Ended;
 use crate::course::SliceTimes;
 
@@ -127,22 +127,22 @@ pub(crate) fn slices(
     slices: &[SliceTimes],
     end_ns: u64,
 ) -> Vec<Slice> {
-    let parts: Vec<Vec<Part>> = recorders
+    let parts: Vec<Vec<SlicePart>> = recorders
         .iter()
         .map(|recorder| recorder.notes().parts.clone())
         .collect();
     let ended_by_all = parts.iter().map(Vec::len).min().unwrap_or(0);
     (0..ended_by_all)
         .filter_map(|index| {
-            let of_all: Vec<&Part> = parts.iter().map(|worker| &worker[index]).collect();
+            let of_all: Vec<&SlicePart> = parts.iter().map(|worker| &worker[index]).collect();
             let times = slices.get(of_all[0].number as usize)?;
             Some(slice(times, &of_all, end_ns))
         })
         .collect()
 }
 
-pub(super) fn slice(times: &SliceTimes, parts: &[&Part], end_ns: u64) -> Slice {
-    let sum = |figure: fn(&Part) -> u64| parts.iter().map(|part| figure(part)).sum::<u64>();
+pub(super) fn slice(times: &SliceTimes, parts: &[&SlicePart], end_ns: u64) -> Slice {
+    let sum = |figure: fn(&SlicePart) -> u64| parts.iter().map(|part| figure(part)).sum::<u64>();
     let completed = sum(|part| part.completed);
     let medians = parts
         .iter()

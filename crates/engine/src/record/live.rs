@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::interleaved::{Slice, slice};
 use super::measurement::Phase;
-use super::recorder::{Part, Recorder};
+use super::recorder::{Recorder, SlicePart};
 use super::summary::SNAPSHOT_WINDOWS;
 use crate::control::NEVER;
 use crate::course::SliceTimes;
@@ -20,7 +20,7 @@ const PARTS_AT_ONCE: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct LiveSlices {
     /// Of each worker, how many parts were taken, and those of slices that others have not ended.
-    workers: Vec<(usize, VecDeque<Part>)>,
+    workers: Vec<(usize, VecDeque<SlicePart>)>,
     /// The latest slices of the phase, each as long as planned.
     latest: VecDeque<Slice>,
     phase: Phase,
@@ -58,12 +58,12 @@ impl LiveSlices {
                 are_left = *taken < notes.parts.len();
             }
         }
-        let ended = |(_, waiting): &(usize, VecDeque<Part>)| waiting.len();
+        let ended = |(_, waiting): &(usize, VecDeque<SlicePart>)| waiting.len();
         for _ in 0..self.workers.iter().map(ended).min().unwrap_or(0) {
             let of_all = self.workers.iter_mut();
-            let parts: Vec<Part> = of_all.filter_map(|(_, all)| all.pop_front()).collect();
+            let parts: Vec<SlicePart> = of_all.filter_map(|(_, all)| all.pop_front()).collect();
             if let Some(times) = times(parts[0].number) {
-                let parts: Vec<&Part> = parts.iter().collect();
+                let parts: Vec<&SlicePart> = parts.iter().collect();
                 self.add(slice(&times, &parts, NEVER));
             }
         }
@@ -148,10 +148,10 @@ mod tests {
                 for (recorder, ended) in recorders.iter().zip(&mut ended) {
                     for _ in 0..random.u64(0..=most).min(SLICES - *ended) {
                         let completed = random.u64(0..9);
-                        recorder.notes().parts.push(Part {
+                        recorder.notes().parts.push(SlicePart {
                             number: *ended,
                             completed,
-                            ..Part::default()
+                            ..SlicePart::default()
                         });
                         *ended += 1;
                     }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_phase_that_no_slice_has_yet_shows_none() {
         let recorder = Arc::new(Recorder::new(false, false));
-        recorder.notes().parts.push(Part::default());
+        recorder.notes().parts.push(SlicePart::default());
         let mut live = LiveSlices::new(1);
         live.take_new(&[recorder], |number| Some(planned(1, 1)[number as usize]));
         assert_eq!(live.of_phase(Phase::Warmup, NEVER).0.len(), 1);
@@ -202,9 +202,9 @@ mod tests {
             assert!(live.workers[0].1.is_empty());
         };
         for number in 0..MANY {
-            let part = Part {
+            let part = SlicePart {
                 number,
-                ..Part::default()
+                ..SlicePart::default()
             };
             recorder.notes().parts.push(part);
             if number % 500 == 0 {

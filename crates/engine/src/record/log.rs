@@ -2,7 +2,7 @@
 //! was set aside before the run.
 
 use crate::plan::RequestLog;
-use crate::protocol::Head;
+use crate::protocol::ResponseHead;
 use crate::record::Failure;
 
 /// The longest part of an answer that is kept as text: its head and what came with it.
@@ -35,7 +35,7 @@ impl Stamps {
     }
 
     #[inline]
-    pub(crate) fn note_head(&mut self, head: Head) {
+    pub(crate) fn note_head(&mut self, head: ResponseHead) {
         self.status = head.status;
         self.keeps_alive = head.keep_alive;
         self.body_bytes = 0;

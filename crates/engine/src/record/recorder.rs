@@ -55,7 +55,7 @@ pub(crate) struct OpenTimes {
 
 /// One worker's part of a slice.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Part {
+pub(crate) struct SlicePart {
     pub(crate) number: u64,
     pub(crate) started: u64,
     pub(crate) completed: u64,
@@ -91,10 +91,10 @@ pub(crate) struct Notes {
     /// The worker's log of requests, once it has ended.
     pub(crate) log: Option<Box<Log>>,
     /// The worker's parts of the slices, where its arms are interleaved.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<SlicePart>,
     pub(crate) streams: StreamNotes,
     /// How long the requests that the measured phase began with had been under way, together.
-    pub(crate) brought_ns: u64,
+    pub(crate) carried_in_ns: u64,
     /// How long each request that no answer has ended has been under way, once the worker has ended; none where its
     /// arm were interleaved or was given up before.
     pub(crate) left_ages_ns: Option<Vec<u64>>,
@@ -281,9 +281,9 @@ impl Recorder {
         windows.extend((1..count).map(|_| Counts::default()));
     }
 
-    /// Ends the warm-up: its counts are put aside and all figures start again. `brought_ns` is how long the requests
+    /// Ends the warm-up: its counts are put aside and all figures start again. `carried_in_ns` is how long the requests
     /// under way have been so, together.
-    pub(crate) fn begin_measuring(&self, brought_ns: u64) {
+    pub(crate) fn begin_measuring(&self, carried_in_ns: u64) {
         let Totals {
             started,
             completed,
@@ -349,7 +349,7 @@ impl Recorder {
         notes.examples.clear();
         notes.streams.clear();
         notes.stray_example = None;
-        notes.brought_ns = brought_ns;
+        notes.carried_in_ns = carried_in_ns;
         self.is_measuring.set(1);
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn under_way(
         let notes = recorder.notes();
         let left_ns = notes.left_ages_ns.as_ref()?;
         left_ns.iter().for_each(|age_ns| ages.record(*age_ns));
-        edges_ns += left_ns.iter().sum::<u64>() as i64 - notes.brought_ns as i64;
+        edges_ns += left_ns.iter().sum::<u64>() as i64 - notes.carried_in_ns as i64;
     }
     let answers = recorders
         .iter()

@@ -1,6 +1,6 @@
 //! The intended rate over time, and its inverse.
 
-use crate::plan::Stage;
+use crate::plan::RateStage;
 
 const NS_PER_S: f64 = 1e9;
 
@@ -35,7 +35,7 @@ pub struct Profile {
 impl Profile {
     /// The profile of a plan's stages.
     #[must_use]
-    pub fn new(stages: &[Stage]) -> Self {
+    pub fn new(stages: &[RateStage]) -> Self {
         let mut pieces = Vec::with_capacity(stages.len() + 1);
         let (mut start_ns, mut before, mut last_rate) = (0.0, 0.0, 0.0);
         for stage in stages {

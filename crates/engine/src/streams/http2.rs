@@ -7,7 +7,7 @@ use assay_http2::frame::{self, Code};
 use assay_http2::{Fault, StreamFault};
 
 use super::reading::Reading;
-use crate::desk::{Broken, Desk};
+use crate::context::{ArmContext, ConnectionFailure};
 use crate::record::Failure;
 use crate::transport::Transport;
 
@@ -95,12 +95,17 @@ impl<T: Transport> Http2<T> {
     /// # Errors
     /// How the peer broke the connection.
     #[inline]
-    pub(super) fn receive(&mut self, input: &[u8], at: &mut Reading<'_>) -> Result<(), Broken> {
+    pub(super) fn receive(
+        &mut self,
+        input: &[u8],
+        at: &mut Reading<'_>,
+    ) -> Result<(), ConnectionFailure> {
         let Some(client) = &mut self.client else {
             return Ok(());
         };
         let received = client.receive(input, &mut self.out, at);
-        received.map_err(|fault| Broken::of_http2(fault, client.is_greeted(), at.desk))
+        received
+            .map_err(|fault| ConnectionFailure::of_http2(fault, client.is_greeted(), at.context))
     }
 
     /// Writes as much as fits; how much that was.
@@ -152,22 +157,22 @@ impl<T: Transport> Http2<T> {
 impl Listener for Reading<'_> {
     #[inline]
     fn answer(&mut self, key: u32, answer: Answer<'_>) {
-        let exchange = &mut self.seats[key as usize].exchange;
-        exchange.note_first_byte(self.now_ns, self.desk);
-        let head = self.desk.heads.of_fields(
+        let exchange = &mut self.slots[key as usize].exchange;
+        exchange.note_first_byte(self.now_ns, self.context);
+        let head = self.context.heads.of_fields(
             "HTTP/2",
             (self.number, answer.number),
             answer.status,
             answer.fields.iter(),
             self.program.reads_heads,
         );
-        exchange.take_head(head, &[], self.program, self.desk);
+        exchange.take_head(head, &[], self.program, self.context);
     }
 
     #[inline]
     fn body(&mut self, key: u32, data: &[u8]) {
-        let exchange = &mut self.seats[key as usize].exchange;
-        exchange.take_data(data, self.program, self.desk);
+        let exchange = &mut self.slots[key as usize].exchange;
+        exchange.take_data(data, self.program, self.context);
     }
 
     #[inline]
@@ -176,32 +181,32 @@ impl Listener for Reading<'_> {
     }
 
     fn failed(&mut self, key: u32, fault: StreamFault) {
-        let broken = Broken::of_stream(fault, self.desk);
+        let broken = ConnectionFailure::of_stream(fault, self.context);
         self.fail_answer(key, broken);
     }
 
     fn going_away(&mut self, code: Code) {
-        self.desk.recorder.note_going_away(code.name());
+        self.context.recorder.note_going_away(code.name());
     }
 }
 
-impl Broken {
+impl ConnectionFailure {
     /// How a connection of HTTP/2 was broken by its peer.
-    fn of_http2(fault: Fault, is_greeted: bool, desk: &Desk) -> Self {
+    fn of_http2(fault: Fault, is_greeted: bool, context: &ArmContext) -> Self {
         if fault == Fault::Http1 {
             return Self::new(Failure::WrongProtocol, fault.to_string());
         }
         let stage = if is_greeted { "open" } else { "greeting" };
         let code = fault.code().name();
-        desk.recorder.note_fault(&format!("{stage}: {code}"));
+        context.recorder.note_fault(&format!("{stage}: {code}"));
         Self::new(Failure::ProtocolError, format!("{code}: {fault}"))
     }
 
     /// Why a stream came to nothing.
-    fn of_stream(fault: StreamFault, desk: &Desk) -> Self {
+    fn of_stream(fault: StreamFault, context: &ArmContext) -> Self {
         let failure = match fault {
             StreamFault::Reset(code) => {
-                desk.recorder.note_reset(code.name());
+                context.recorder.note_reset(code.name());
                 Failure::StreamReset
             }
             StreamFault::Unprocessed => Failure::Unprocessed,

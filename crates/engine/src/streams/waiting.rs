@@ -1,28 +1,28 @@
 //! What waits for a connection, or for a stream of it: how long it may, and how long the accounting say that it did.
 
-use super::Wires;
-use super::seat::State;
-use crate::connection::Stage;
+use super::Multiplexer;
+use super::slot::SlotState;
+use crate::connection::ConnectionStage;
 use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 
-const HELD: State = State::Waiting { is_held: true };
+const HELD: SlotState = SlotState::Waiting { is_held: true };
 
-impl<T: Transport> Wires<T> {
+impl<T: Transport> Multiplexer<T> {
     /// Notes of what waits that it waits for the peer's leave, where it does.
     pub(super) fn hold(&mut self, number: u32) {
-        let wire = &self.wires[number as usize];
-        if !wire.is_full() {
+        let connection = &self.connections[number as usize];
+        if !connection.is_full() {
             return;
         }
         // What came last is at the back or, after a redirect, at the front: those between are held already.
-        for &seat in wire.waiting.iter().rev() {
-            if std::mem::replace(&mut self.seats[seat as usize].state, HELD) == HELD {
+        for &slot in connection.waiting.iter().rev() {
+            if std::mem::replace(&mut self.slots[slot as usize].state, HELD) == HELD {
                 break;
             }
         }
-        for &seat in &wire.waiting {
-            if std::mem::replace(&mut self.seats[seat as usize].state, HELD) == HELD {
+        for &slot in &connection.waiting {
+            if std::mem::replace(&mut self.slots[slot as usize].state, HELD) == HELD {
                 break;
             }
         }
@@ -30,24 +30,27 @@ impl<T: Transport> Wires<T> {
 
     /// Lets what waits on a connection that ends wait for another one, which holds nobody yet.
     pub(super) fn let_wait(&mut self, number: u32, now_ns: u64, recorder: &Recorder) {
-        for &seat in &self.wires[number as usize].waiting {
-            let seat = &mut self.seats[seat as usize];
-            seat.note_wait(now_ns, recorder);
-            seat.state = State::Waiting { is_held: false };
+        for &slot in &self.connections[number as usize].waiting {
+            let slot = &mut self.slots[slot as usize];
+            slot.note_wait(now_ns, recorder);
+            slot.state = SlotState::Waiting { is_held: false };
         }
     }
 
     /// Takes out what has waited on a connection for too long, in one pass: after a silence that may be all. What waits
     /// for a connection that was begun for it is given up together with that.
     pub(crate) fn take_overdue(&mut self, number: u32, now_ns: u64, limit_ns: u64) -> Vec<u32> {
-        let (seats, wire) = (&self.seats, &mut self.wires[number as usize]);
-        let (is_open, begun_ns) = (wire.stage == Stage::Busy, wire.begun_ns);
+        let (slots, connection) = (&self.slots, &mut self.connections[number as usize]);
+        let (is_open, begun_ns) = (
+            connection.stage == ConnectionStage::Busy,
+            connection.begun_ns,
+        );
         let mut overdue = Vec::new();
-        wire.waiting.retain(|&seat| {
-            let taken_ns = seats[seat as usize].taken_ns;
+        connection.waiting.retain(|&slot| {
+            let taken_ns = slots[slot as usize].taken_ns;
             let is_overdue = now_ns >= taken_ns + limit_ns && (is_open || taken_ns < begun_ns);
             if is_overdue {
-                overdue.push(seat);
+                overdue.push(slot);
             }
             !is_overdue
         });
@@ -56,17 +59,17 @@ impl<T: Transport> Wires<T> {
 
     /// Puts down how long bodies have waited for windows so far: the rest belongs to other figures.
     pub(crate) fn cut_stalls(&mut self, at_ns: u64, recorder: &Recorder) {
-        for wire in &mut self.wires {
-            wire.cut_stall(at_ns, recorder);
+        for connection in &mut self.connections {
+            connection.cut_stall(at_ns, recorder);
         }
     }
 
     /// The same, and how long requests have waited for the peer's leave.
     pub(crate) fn cut_waits(&mut self, at_ns: u64, recorder: &Recorder) {
         self.cut_stalls(at_ns, recorder);
-        for seat in self.seats.iter_mut().filter(|seat| seat.state == HELD) {
-            seat.note_wait(at_ns, recorder);
-            seat.exchange.since_ns = seat.exchange.since_ns.max(at_ns);
+        for slot in self.slots.iter_mut().filter(|slot| slot.state == HELD) {
+            slot.note_wait(at_ns, recorder);
+            slot.exchange.since_ns = slot.exchange.since_ns.max(at_ns);
         }
     }
 }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use super::clients::Clients;
 use super::slice_recorder::SliceRecorder;
-use crate::connection::{Connection, Stage};
+use crate::connection::{Connection, ConnectionStage};
+use crate::context::ArmContext;
 use crate::control::Control;
-use crate::desk::Desk;
 
 use crate::plan::{Load, RequestOrder, Stop};
 use crate::program::{Picker, Program};
 use crate::schedule::{Schedule, Share};
-use crate::streams::{Quic, State, Wires};
+use crate::streams::{Multiplexer, Quic, SlotState};
 use crate::transport::Transport;
 
 /// What an arm is, before it runs.
@@ -48,11 +48,11 @@ pub(crate) struct Arm<T: Transport> {
     pub(super) assignment: Assignment,
     pub(crate) program: Arc<Program>,
     pub(super) connector: T::Connector,
-    pub(super) desk: Desk,
+    pub(super) context: ArmContext,
     /// Those of HTTP/1.
     pub(super) connections: Vec<Connection<T>>,
     /// Those of HTTP/2 or HTTP/3, where it speaks one of them.
-    pub(super) streams: Option<Box<Wires<T>>>,
+    pub(super) mux: Option<Box<Multiplexer<T>>>,
     pub(super) picker: Picker,
     /// Where connections are clients of their own.
     clients: Option<Box<Clients>>,
@@ -85,7 +85,7 @@ impl<T: Transport> Arm<T> {
         assignment: Assignment,
         program: Arc<Program>,
         connector: T::Connector,
-        mut desk: Desk,
+        mut context: ArmContext,
     ) -> Self {
         let streams = program.streams;
         let places = assignment.connections * streams.unwrap_or(1) as usize;
@@ -97,7 +97,7 @@ impl<T: Transport> Arm<T> {
                 slot_of_worker * u64::from(assignment.workers) + u64::from(assignment.number);
             Reverse((number * program.opening_gap_ns, slot))
         };
-        let (vacant, sleepers) = match (program.opening_gap_ns, &mut desk.supply) {
+        let (vacant, sleepers) = match (program.opening_gap_ns, &mut context.supply) {
             (0, Some(supply)) if supply.has_delays() => {
                 let later = |slot| Reverse((supply.delay_ns(), slot));
                 (Vec::new(), (0..places as u32).map(later).collect())
@@ -105,17 +105,17 @@ impl<T: Transport> Arm<T> {
             (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
             _ => (Vec::new(), (0..places as u32).map(later).collect()),
         };
-        let (of_http1, streams) = match streams {
+        let (of_http1, mux) = match streams {
             None => (places, None),
             Some(streams) => {
                 let quic = T::quic(&connector).map(|connector| Quic::new(connector, &program));
-                let wires = Wires::new(assignment.connections, streams as usize, quic);
-                (0, Some(Box::new(wires)))
+                let mux = Multiplexer::new(assignment.connections, streams as usize, quic);
+                (0, Some(Box::new(mux)))
             }
         };
         Self {
             connections: (0..of_http1).map(|_| Connection::new()).collect(),
-            streams,
+            mux,
             picker: Picker::new(&program, seed),
             clients: (program.order == RequestOrder::PerConnection)
                 .then(|| Box::new(Clients::new(&assignment))),
@@ -138,15 +138,15 @@ impl<T: Transport> Arm<T> {
             assignment,
             program,
             connector,
-            desk,
+            context,
         }
     }
 
     /// Begins each connection of HTTP/2 with this stream, as a client may: all of them use up a billion otherwise.
     #[cfg(test)]
     pub(crate) fn begin_streams_at(&mut self, number: u32) {
-        for wire in self.streams.iter_mut().flat_map(|wires| &mut wires.wires) {
-            wire.first_stream = number;
+        for connection in self.mux.iter_mut().flat_map(|mux| &mut mux.connections) {
+            connection.first_stream = number;
         }
     }
 
@@ -172,8 +172,8 @@ impl<T: Transport> Arm<T> {
 
     /// The client whose place it is: the number of the connection.
     fn client(&self, slot: u32) -> u32 {
-        let of = |wires: &Wires<T>| wires.seats[slot as usize].wire;
-        self.streams.as_deref().map_or(slot, of)
+        let of = |mux: &Multiplexer<T>| mux.slots[slot as usize].connection;
+        self.mux.as_deref().map_or(slot, of)
     }
 
     fn left(&self, slot: u32) -> u64 {
@@ -220,7 +220,7 @@ impl<T: Transport> Arm<T> {
         self.note_waited(count, intended_ns);
         let connection = &mut self.connections[slot as usize];
         connection.take(template, count, intended_ns, now_ns);
-        connection.exchange.render(&self.program, &mut self.desk);
+        connection.exchange.render(&self.program, &mut self.context);
         slot
     }
 
@@ -232,7 +232,7 @@ impl<T: Transport> Arm<T> {
         }
         let count = u64::from(self.program.pipeline).min(self.quota) as u32;
         self.quota -= u64::from(count);
-        self.desk.recorder.totals.started.add(u64::from(count));
+        self.context.recorder.totals.started.add(u64::from(count));
         let template = self.picker.pick(&self.program.templates);
         let slot = match self.idle.pop_front() {
             Some(slot) => slot,
@@ -249,7 +249,7 @@ impl<T: Transport> Arm<T> {
         let most = u64::from(self.program.pipeline).min(self.quota);
         let count = most.min(self.left(slot));
         self.quota -= count;
-        self.desk.recorder.totals.started.add(count);
+        self.context.recorder.totals.started.add(count);
         let step = self
             .clients
             .as_mut()
@@ -257,41 +257,45 @@ impl<T: Transport> Arm<T> {
         (slot, self.picker.at(step), count as u32)
     }
 
-    /// The same for HTTP/2 and HTTP/3: gives the next request to a seat, and says on which connection it waits.
+    /// The same for HTTP/2 and HTTP/3: gives the next request to a slot, and says on which connection it waits.
     #[inline]
-    pub(super) fn take_seat(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
+    pub(super) fn take_slot(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
         let (slot, template, count) = self.take_place();
         self.note_waited(count, intended_ns);
-        if let Some(times) = &self.desk.recorder.open_loop {
+        if let Some(times) = &self.context.recorder.open_loop {
             let spare = self.idle.len() + self.vacant.len();
-            let places = self.streams.as_ref().map_or(0, |wires| wires.seats.len());
+            let places = self.mux.as_ref().map_or(0, |mux| mux.slots.len());
             let busy = (places - spare) as u64;
             times.busy_peak.set(times.busy_peak.get().max(busy));
         }
-        let Some(wires) = &mut self.streams else {
+        let Some(mux) = &mut self.mux else {
             return 0;
         };
-        let seat = &mut wires.seats[slot as usize];
-        seat.state = State::Waiting { is_held: false };
-        seat.taken_ns = now_ns;
-        seat.exchange.take(template, count, intended_ns, now_ns);
-        seat.exchange.render(&self.program, &mut self.desk);
-        wires.wires[seat.wire as usize].waiting.push_back(slot);
-        seat.wire
+        let stream = &mut mux.slots[slot as usize];
+        stream.state = SlotState::Waiting { is_held: false };
+        stream.taken_ns = now_ns;
+        stream.exchange.take(template, count, intended_ns, now_ns);
+        stream.exchange.render(&self.program, &mut self.context);
+        mux.connections[stream.connection as usize]
+            .waiting
+            .push_back(slot);
+        stream.connection
     }
 
-    /// What follows a seat's answer, which is complete.
+    /// What follows a slot's answer, which is complete.
     #[inline]
     pub(super) fn end_stream(&mut self, slot: u32, now_ns: u64) {
-        let Some(wires) = &mut self.streams else {
+        let Some(mux) = &mut self.mux else {
             return;
         };
-        let seat = &mut wires.seats[slot as usize];
-        if let Some(next) = seat.exchange.take_following() {
-            seat.exchange.follow(next, now_ns, &mut self.desk);
-            seat.state = State::Waiting { is_held: false };
-            seat.taken_ns = now_ns;
-            wires.wires[seat.wire as usize].waiting.push_front(slot);
+        let stream = &mut mux.slots[slot as usize];
+        if let Some(next) = stream.exchange.take_following() {
+            stream.exchange.follow(next, now_ns, &mut self.context);
+            stream.state = SlotState::Waiting { is_held: false };
+            stream.taken_ns = now_ns;
+            mux.connections[stream.connection as usize]
+                .waiting
+                .push_front(slot);
             return;
         }
         match self.pause_ns() {
@@ -301,7 +305,7 @@ impl<T: Transport> Arm<T> {
     }
 
     fn pause_ns(&mut self) -> u64 {
-        match &mut self.desk.supply {
+        match &mut self.context.supply {
             Some(supply) if supply.has_delays() => supply.delay_ns(),
             _ => self.program.think_time_ns,
         }
@@ -311,7 +315,7 @@ impl<T: Transport> Arm<T> {
     #[inline]
     pub(super) fn done(&mut self, slot: u32, reusable: bool, now_ns: u64) {
         let connection = &mut self.connections[slot as usize];
-        connection.stage = Stage::Idle;
+        connection.stage = ConnectionStage::Idle;
         let pause_ns = self.pause_ns();
         let wake_ns = now_ns + pause_ns;
         if !reusable {
@@ -332,31 +336,31 @@ impl<T: Transport> Arm<T> {
     pub(super) fn drop_connection(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
         if connection.transport.is_some() {
-            let open_now = &self.desk.recorder.open_now;
+            let open_now = &self.context.recorder.open_now;
             open_now.set(open_now.get() - 1);
         }
-        connection.clear(&mut self.desk);
+        connection.clear(&mut self.context);
     }
 
     /// Writes down what is known at the end only.
     pub(super) fn close_accounting(&mut self, end_ns: u64) {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
-        if let Some(wires) = &mut self.streams {
-            wires.tend(&self.desk.recorder);
-            wires.cut_waits(end_ns, &self.desk.recorder);
+        if let Some(mux) = &mut self.mux {
+            mux.tend(&self.context.recorder);
+            mux.cut_waits(end_ns, &self.context.recorder);
         }
-        let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());
+        let on_streams = self.mux.as_ref().map_or(0, |mux| mux.outstanding());
         let left: u64 = left.sum();
-        self.desk.recorder.left_in_flight.set(left + on_streams);
+        self.context.recorder.left_in_flight.set(left + on_streams);
         if self.slice_recorder.is_none() && !self.is_retired {
-            self.desk.recorder.notes().left_ages_ns = Some(self.ages_ns(end_ns).collect());
+            self.context.recorder.notes().left_ages_ns = Some(self.ages_ns(end_ns).collect());
         }
         for recorder in self.recorders() {
             recorder.ended_ns.set(end_ns);
-            recorder.notes().encodings = self.desk.heads.encodings().to_vec();
+            recorder.notes().encodings = self.context.heads.encodings().to_vec();
         }
-        let mut notes = self.desk.recorder.notes();
-        notes.log = self.desk.log.take();
+        let mut notes = self.context.recorder.notes();
+        notes.log = self.context.log.take();
         notes.tls_bytes = T::tls_bytes(&self.connector);
     }
 
@@ -364,12 +368,12 @@ impl<T: Transport> Arm<T> {
     pub(super) fn retire(&mut self) {
         for connection in &mut self.connections {
             connection.transport = None;
-            connection.stage = Stage::Closed;
+            connection.stage = ConnectionStage::Closed;
         }
-        if let Some(wires) = &mut self.streams {
-            wires.retire();
+        if let Some(mux) = &mut self.mux {
+            mux.retire();
         }
-        self.desk.recorder.open_now.set(0);
+        self.context.recorder.open_now.set(0);
         self.idle.clear();
         self.vacant.clear();
         self.sleepers.clear();

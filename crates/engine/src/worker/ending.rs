@@ -4,8 +4,8 @@ use std::io;
 
 use mio::Events;
 
-use super::{Place, READS_AT_ONCE, Worker};
-use crate::connection::Stage;
+use super::{EventPlace, READS_AT_ONCE, Worker};
+use crate::connection::ConnectionStage;
 use crate::control::TICK_NS;
 use crate::plan::Stop;
 use crate::transport::Transport;
@@ -17,7 +17,7 @@ impl<T: Transport> Worker<T> {
         if let Stop::After { .. } = self.arm.assignment.stop {
             let missed = self.arm.schedule.missed_until(end_ns);
             let batch = u64::from(self.arm.program.pipeline);
-            let totals = &self.arm.desk.recorder.totals;
+            let totals = &self.arm.context.recorder.totals;
             totals.missed_starts.set(missed * batch);
         }
         self.arm.close_accounting(end_ns);
@@ -33,7 +33,7 @@ impl<T: Transport> Worker<T> {
         let until_ns = self.clock.now_ns() + TICK_NS;
         loop {
             for event in &*events {
-                let place = Place::of(event.token());
+                let place = EventPlace::of(event.token());
                 self.as_arm(place.arm, |worker| worker.look_over_one(place.slot));
             }
             let now_ns = self.clock.now_ns();
@@ -46,12 +46,15 @@ impl<T: Transport> Worker<T> {
 
     fn look_over_one(&mut self, slot: u32) {
         // On a stream that has ended nothing can come unnoticed.
-        if self.arm.streams.is_some() {
+        if self.arm.mux.is_some() {
             return;
         }
         let connection = &mut self.arm.connections[slot as usize];
         for _ in 0..READS_AT_ONCE {
-            if !matches!(connection.stage, Stage::Busy | Stage::Idle) {
+            if !matches!(
+                connection.stage,
+                ConnectionStage::Busy | ConnectionStage::Idle
+            ) {
                 return;
             }
             let Some(transport) = &mut connection.transport else {
@@ -63,7 +66,7 @@ impl<T: Transport> Worker<T> {
                     connection.look_over(
                         &self.buffer[..read],
                         &self.arm.program,
-                        &mut self.arm.desk,
+                        &mut self.arm.context,
                     );
                 }
                 Err(_) => return,

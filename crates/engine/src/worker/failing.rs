@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::Worker;
 use crate::change::Ended;
-use crate::desk::Broken;
+use crate::context::ConnectionFailure;
 use crate::transport::Transport;
 
 const FIRST_WAIT_NS: u64 = 1_000_000;
@@ -15,7 +15,7 @@ const FAILED_ATTEMPTS: usize = 16;
 impl<T: Transport> Worker<T> {
     /// Everything the connection carries has failed.
     #[cold]
-    pub(super) fn broke(&mut self, slot: u32, broken: Broken) {
+    pub(super) fn broke(&mut self, slot: u32, broken: ConnectionFailure) {
         let connection = &mut self.arm.connections[slot as usize];
         if connection.outstanding == 0 {
             return self.arm.drop_connection(slot);
@@ -25,12 +25,12 @@ impl<T: Transport> Worker<T> {
         }
         let failed = u64::from(connection.outstanding);
         self.arm
-            .desk
+            .context
             .recorder
             .fail(broken.failure, failed, || broken.detail);
         connection.exchange.failures = connection.exchange.failures.saturating_add(1);
         let failures = connection.exchange.failures;
-        if let Some(log) = &mut self.arm.desk.log {
+        if let Some(log) = &mut self.arm.context.log {
             for _ in 0..failed {
                 log.note_end(
                     connection.exchange.stamps,
@@ -42,7 +42,7 @@ impl<T: Transport> Worker<T> {
         if self.arm.program.ends_on.contains(&broken.failure) {
             self.end_for_failure();
         }
-        if self.arm.program.ends_unreached && self.arm.desk.recorder.opened.get() == 0 {
+        if self.arm.program.ends_unreached && self.arm.context.recorder.opened.get() == 0 {
             self.note_unreached(failures);
         }
         self.arm.drop_connection(slot);
@@ -60,7 +60,7 @@ impl<T: Transport> Worker<T> {
         let outstanding = self.arm.connections[slot as usize].outstanding;
         self.arm.drop_connection(slot);
         let connection = &mut self.arm.connections[slot as usize];
-        connection.send_again(outstanding, self.now_ns, &self.arm.desk);
+        connection.send_again(outstanding, self.now_ns, &self.arm.context);
         self.open(slot);
     }
 

@@ -11,7 +11,7 @@
 //!
 //! All ready answers are read before the next requests are written. On a shared core the
 //! requests then reach the server in batches and the scheduler switches less often; on cores of
-//! their own it costs nothing. A iteration makes one system call to wait, one to read and one to
+//! their own it costs nothing. An iteration makes one system call to wait, one to read and one to
 //! write per request, and none else.
 //!
 //! Time: the clock is read once per ready connection, just before its `recv`, again for each further
@@ -51,7 +51,7 @@ use timekeeping::sweep_interval_ns;
 
 const EVENTS: usize = 1_024;
 const READ_BYTES: usize = 64 * 1024;
-/// A connection that always has more to read lets the others have a iteration after so many reads.
+/// A connection that always has more to read lets the others have an iteration after so many reads.
 const READS_AT_ONCE: usize = 64;
 /// Of many starts that are due at once so many are made before answers are read again: to open ten thousand
 /// connections takes longer than an answer may lie unread.
@@ -69,7 +69,7 @@ pub(crate) struct Worker<T: Transport> {
     now_ns: u64,
     /// When the iteration of the loop began that is under way.
     loop_began_ns: u64,
-    /// Whether more may be due than a iteration starts.
+    /// Whether more may be due than an iteration starts.
     has_more_due: bool,
     wake_ns: u64,
     /// The arm in its slice.
@@ -80,12 +80,12 @@ pub(crate) struct Worker<T: Transport> {
 
 /// Which place of which arm a token stands for.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct EventPlace {
     arm: usize,
     slot: u32,
 }
 
-impl Place {
+impl EventPlace {
     /// A plan has at most a million connections.
     const SLOT_BITS: u32 = 24;
 
@@ -187,7 +187,7 @@ impl<T: Transport> Worker<T> {
                 return self.look_over(&mut events);
             }
             self.read_ready(&events);
-            if self.arm.desk.supply.is_some() {
+            if self.arm.context.supply.is_some() {
                 self.heed_supply();
             }
             self.arm.wake_sleepers(self.now_ns);
@@ -199,7 +199,7 @@ impl<T: Transport> Worker<T> {
     /// Waits for answers, at most until something else is due.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
         self.now_ns = self.clock.now_ns();
-        // Not since the last reading of the clock: a iteration reads it once for each request and each event.
+        // Not since the last reading of the clock: an iteration reads it once for each request and each event.
         self.note_stall(self.now_ns.saturating_sub(self.loop_began_ns));
         let wake_ns = match std::mem::take(&mut self.has_more_due) {
             true => self.now_ns,
@@ -232,7 +232,7 @@ impl<T: Transport> Worker<T> {
     }
 
     fn note_stall(&self, stall_ns: u64) {
-        let largest = &self.arm.desk.recorder.largest_stall_ns;
+        let largest = &self.arm.context.recorder.largest_stall_ns;
         if stall_ns > largest.get() {
             largest.set(stall_ns);
         }

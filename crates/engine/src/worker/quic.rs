@@ -10,28 +10,28 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use std::os::fd::AsRawFd;
 
-use super::{Place, READS_AT_ONCE, Worker};
-use crate::desk::Broken;
-use crate::streams::{Carrier, Wires};
+use super::{EventPlace, READS_AT_ONCE, Worker};
+use crate::context::ConnectionFailure;
+use crate::streams::{Carrier, Multiplexer};
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
     /// Whether it is HTTP/3 that the arm speaks.
     pub(super) fn is_quic(&self) -> bool {
-        let of = |wires: &Wires<T>| wires.quic.is_some();
-        self.arm.streams.as_deref().is_some_and(of)
+        let of = |mux: &Multiplexer<T>| mux.quic.is_some();
+        self.arm.mux.as_deref().is_some_and(of)
     }
 
     /// Begins a connection, for the place that the descriptor's events will name.
     pub(super) fn open_quic(&mut self, number: u32) {
         let arm = self.arm.assignment.arm as usize;
         let now_ns = self.now_ns;
-        let Some(wires) = &mut self.arm.streams else {
+        let Some(mux) = &mut self.arm.mux else {
             return;
         };
-        let Some(quic) = &mut wires.quic else { return };
+        let Some(quic) = &mut mux.quic else { return };
         let opened = quic.open(number, now_ns).and_then(|mut http3| {
-            let place = Place { arm, slot: number };
+            let place = EventPlace { arm, slot: number };
             let interest = Interest::READABLE | Interest::WRITABLE;
             let descriptor = http3.descriptor().as_raw_fd();
             let registry = self.waiter.registry();
@@ -39,19 +39,19 @@ impl<T: Transport> Worker<T> {
                 Ok(()) => Ok(http3),
                 Err(error) => {
                     quic.forget(number, &mut http3);
-                    Err(Broken::io(&error))
+                    Err(ConnectionFailure::io(&error))
                 }
             }
         });
-        let wire = &mut wires.wires[number as usize];
-        wire.since_ns = now_ns;
+        let connection = &mut mux.connections[number as usize];
+        connection.since_ns = now_ns;
         match opened {
             Ok(http3) => {
-                wire.begin(Carrier::Http3(Box::new(http3)));
-                wires.is_due(number);
-                self.arm.desk.recorder.note_open();
+                connection.begin(Carrier::Http3(Box::new(http3)));
+                mux.is_due(number);
+                self.arm.context.recorder.note_open();
             }
-            Err(broken) => self.break_wire(number, broken),
+            Err(broken) => self.break_mux(number, broken),
         }
     }
 
@@ -60,11 +60,11 @@ impl<T: Transport> Worker<T> {
             self.read_quic(number);
         }
         if event.is_writable()
-            && let Some(wires) = &mut self.arm.streams
-            && let Carrier::Http3(http3) = &wires.wires[number as usize].carrier
+            && let Some(mux) = &mut self.arm.mux
+            && let Carrier::Http3(http3) = &mux.connections[number as usize].carrier
             && http3.has_unsent()
         {
-            wires.is_due(number);
+            mux.is_due(number);
         }
         if self.interleave.is_some() {
             // Its arm may rest when the next writes are made.
@@ -77,15 +77,15 @@ impl<T: Transport> Worker<T> {
         for times in 0..READS_AT_ONCE {
             self.stamp_again(times);
             let (arm, now_ns) = (&mut self.arm, self.now_ns);
-            let Some(wires) = &mut arm.streams else {
+            let Some(mux) = &mut arm.mux else {
                 return;
             };
-            let Some((quic, http3)) = wires.http3(number) else {
+            let Some((quic, http3)) = mux.http3(number) else {
                 return;
             };
-            match quic.read(http3, now_ns, &arm.desk.recorder) {
+            match quic.read(http3, now_ns, &arm.context.recorder) {
                 Ok(may_be_more) => {
-                    wires.wires[number as usize].heard_ns = now_ns;
+                    mux.connections[number as usize].heard_ns = now_ns;
                     self.serve_quic(number);
                     if !may_be_more {
                         return;
@@ -100,52 +100,51 @@ impl<T: Transport> Worker<T> {
     /// Does what datagrams, or a timer, ask for.
     fn serve_quic(&mut self, number: u32) {
         let arm = &mut self.arm;
-        let Some(wires) = &mut arm.streams else {
+        let Some(mux) = &mut arm.mux else {
             return;
         };
-        let served = wires.serve(number, self.now_ns, &arm.program, &mut arm.desk);
+        let served = mux.serve(number, self.now_ns, &arm.program, &mut arm.context);
         self.end_streams();
         match served {
-            Err(broken) => return self.break_wire(number, broken),
+            Err(broken) => return self.break_mux(number, broken),
             Ok(true) => self.quic_connected(number),
             Ok(false) => {}
         }
         self.go_on(number);
-        if let Some(wires) = &mut self.arm.streams {
-            wires.is_due(number);
+        if let Some(mux) = &mut self.arm.mux {
+            mux.is_due(number);
         }
     }
 
     /// The handshake is done, QUIC's and TLS's in one: requests can be sent.
     fn quic_connected(&mut self, number: u32) {
         self.now_ns = self.clock.now_ns();
-        let Some(wires) = &mut self.arm.streams else {
+        let Some(mux) = &mut self.arm.mux else {
             return;
         };
-        let wire = &mut wires.wires[number as usize];
-        let Carrier::Http3(http3) = &wire.carrier else {
+        let connection = &mut mux.connections[number as usize];
+        let Carrier::Http3(http3) = &connection.carrier else {
             return;
         };
-        let desk = &mut self.arm.desk;
-        desk.recorder.note_quic(http3.agreement());
-        desk.note_session(|| Some(http3.session()));
-        let connect_time_ns = self.now_ns.saturating_sub(wire.since_ns);
-        wire.greet(self.now_ns);
-        wire.failures = 0;
-        let is_again = std::mem::replace(&mut wire.was_opened, true);
-        for &seat in &wire.waiting {
-            wires.seats[seat as usize].exchange.since_ns = self.now_ns;
+        let context = &mut self.arm.context;
+        context.recorder.note_quic(http3.agreement());
+        context.note_session(|| Some(http3.session()));
+        let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
+        connection.greet(self.now_ns);
+        connection.failures = 0;
+        let is_again = std::mem::replace(&mut connection.was_opened, true);
+        for &slot in &connection.waiting {
+            mux.slots[slot as usize].exchange.since_ns = self.now_ns;
         }
         self.note_connected(connect_time_ns, is_again);
     }
 
     pub(super) fn write_quic(&mut self, number: u32) {
         let arm = &mut self.arm;
-        let Some((quic, http3)) = (arm.streams.as_mut()).and_then(|wires| wires.http3(number))
-        else {
+        let Some((quic, http3)) = (arm.mux.as_mut()).and_then(|mux| mux.http3(number)) else {
             return;
         };
-        let written = quic.write(number, http3, self.now_ns, &arm.desk.recorder);
+        let written = quic.write(number, http3, self.now_ns, &arm.context.recorder);
         self.next_sweep_ns = self.next_sweep_ns.min(quic.next_due_ns());
         if let Err(error) = written {
             self.unreached(number, &error);
@@ -156,18 +155,18 @@ impl<T: Transport> Worker<T> {
     /// own word why it closes may be among that.
     #[cold]
     fn unreached(&mut self, number: u32, error: &io::Error) {
-        let stage = self.wire_stage(number);
+        let stage = self.mux_stage(number);
         for _ in 0..READS_AT_ONCE {
             let (arm, now_ns) = (&mut self.arm, self.now_ns);
-            let wires = arm.streams.as_mut();
-            let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {
+            let mux = arm.mux.as_mut();
+            let Some((quic, http3)) = mux.and_then(|mux| mux.http3(number)) else {
                 return;
             };
-            let read = quic.read(http3, now_ns, &arm.desk.recorder);
+            let read = quic.read(http3, now_ns, &arm.context.recorder);
             if read.is_ok() {
                 self.serve_quic(number);
             }
-            if self.wire_stage(number) != stage {
+            if self.mux_stage(number) != stage {
                 return;
             }
             if !matches!(read, Ok(true)) {
@@ -175,18 +174,18 @@ impl<T: Transport> Worker<T> {
             }
         }
         let arm = &mut self.arm;
-        let wires = arm.streams.as_mut();
-        if let Some((_, http3)) = wires.and_then(|wires| wires.http3(number)) {
-            let broken = http3.unreached(error, &arm.desk);
-            self.break_wire(number, broken);
+        let mux = arm.mux.as_mut();
+        if let Some((_, http3)) = mux.and_then(|mux| mux.http3(number)) {
+            let broken = http3.unreached(error, &arm.context);
+            self.break_mux(number, broken);
         }
     }
 
     /// Lets the timers that are due go off and, as often as other arms are swept, ends what has taken too long.
     pub(super) fn sweep_quic(&mut self) {
         while let Some(number) = self.next_quic_due() {
-            let wires = self.arm.streams.as_mut();
-            let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {
+            let mux = self.arm.mux.as_mut();
+            let Some((quic, http3)) = mux.and_then(|mux| mux.http3(number)) else {
                 continue;
             };
             if quic.time(number, http3, self.now_ns) {
@@ -195,12 +194,7 @@ impl<T: Transport> Worker<T> {
         }
         let interval_ns = self.sweep_interval_ns;
         let now_ns = self.now_ns;
-        let Some(quic) = self
-            .arm
-            .streams
-            .as_mut()
-            .and_then(|wires| wires.quic.as_mut())
-        else {
+        let Some(quic) = self.arm.mux.as_mut().and_then(|mux| mux.quic.as_mut()) else {
             return;
         };
         if now_ns >= quic.swept_ns + interval_ns {
@@ -209,19 +203,14 @@ impl<T: Transport> Worker<T> {
         } else {
             self.write_due();
         }
-        if let Some(quic) = self
-            .arm
-            .streams
-            .as_mut()
-            .and_then(|wires| wires.quic.as_mut())
-        {
+        if let Some(quic) = self.arm.mux.as_mut().and_then(|mux| mux.quic.as_mut()) {
             let next_ns = quic.next_due_ns().min(quic.swept_ns + interval_ns);
             self.next_sweep_ns = self.next_sweep_ns.min(next_ns);
         }
     }
 
     fn next_quic_due(&mut self) -> Option<u32> {
-        let wires = self.arm.streams.as_mut()?;
-        wires.quic.as_mut()?.next_due(self.now_ns)
+        let mux = self.arm.mux.as_mut()?;
+        mux.quic.as_mut()?.next_due(self.now_ns)
     }
 }

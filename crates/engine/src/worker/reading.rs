@@ -6,8 +6,8 @@ use mio::Events;
 use mio::event::Event;
 
 use super::{READS_AT_ONCE, Worker};
-use crate::connection::{Heard, Stage};
-use crate::desk::Broken;
+use crate::connection::{ConnectionStage, Heard};
+use crate::context::ConnectionFailure;
 use crate::transport::Transport;
 
 /// More than a socket holds of a peer that has gone.
@@ -37,8 +37,8 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on with the connections that had more to read.
     pub(super) fn read_unread(&mut self) {
-        if self.arm.streams.is_some() {
-            return self.read_unread_wires();
+        if self.arm.mux.is_some() {
+            return self.read_unread_mux();
         }
         for slot in std::mem::take(&mut self.arm.unread) {
             if self.arm.connections[slot as usize].transport.is_some() {
@@ -50,20 +50,20 @@ impl<T: Transport> Worker<T> {
 
     #[inline]
     pub(super) fn read_event(&mut self, slot: u32, event: &Event) {
-        if self.arm.streams.is_some() {
-            return self.wire_event(slot, event);
+        if self.arm.mux.is_some() {
+            return self.mux_event(slot, event);
         }
         let ends = event.is_read_closed() || event.is_error();
         match self.arm.connections[slot as usize].stage {
-            Stage::Closed => return,
-            Stage::Opening if event.is_writable() || ends => self.establish(slot),
-            Stage::Opening => {}
-            Stage::Shaking => self.establish(slot),
-            Stage::Busy if event.is_writable() => self.write_rest(slot),
-            Stage::Busy | Stage::Idle => {}
+            ConnectionStage::Closed => return,
+            ConnectionStage::Opening if event.is_writable() || ends => self.establish(slot),
+            ConnectionStage::Opening => {}
+            ConnectionStage::Shaking => self.establish(slot),
+            ConnectionStage::Busy if event.is_writable() => self.write_rest(slot),
+            ConnectionStage::Busy | ConnectionStage::Idle => {}
         }
         let stage = self.arm.connections[slot as usize].stage;
-        let is_open = matches!(stage, Stage::Busy | Stage::Idle);
+        let is_open = matches!(stage, ConnectionStage::Busy | ConnectionStage::Idle);
         if is_open && (event.is_readable() || ends) {
             self.read(slot, ends);
         }
@@ -82,13 +82,13 @@ impl<T: Transport> Worker<T> {
                 Ok(0) => return self.peer_closed(slot),
                 Ok(read) => {
                     self.stamp_again(times);
-                    self.arm.desk.recorder.totals.bytes_read.add(read as u64);
+                    self.arm.context.recorder.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                     if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
                         return;
                     }
                     // A redirect may have opened another connection in this one's place.
-                    if self.arm.connections[slot as usize].stage == Stage::Opening {
+                    if self.arm.connections[slot as usize].stage == ConnectionStage::Opening {
                         return;
                     }
                 }
@@ -101,7 +101,7 @@ impl<T: Transport> Worker<T> {
                 {
                     return self.peer_closed(slot);
                 }
-                Err(error) => return self.broke(slot, Broken::io(&error)),
+                Err(error) => return self.broke(slot, ConnectionFailure::io(&error)),
             }
         }
         self.arm.unread.push(slot);
@@ -119,26 +119,28 @@ impl<T: Transport> Worker<T> {
             match transport.read(&mut self.buffer, true) {
                 Ok(0) => break,
                 Ok(read) => {
-                    self.arm.desk.recorder.totals.bytes_read.add(read as u64);
+                    self.arm.context.recorder.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                 }
                 Err(other) if other.kind() == io::ErrorKind::Interrupted => {}
                 Err(alert) if is_word_of_peer(&alert) => {
-                    return self.broke(slot, Broken::io(&alert));
+                    return self.broke(slot, ConnectionFailure::io(&alert));
                 }
                 Err(_) => break,
             }
             match self.arm.connections[slot as usize].stage {
-                Stage::Busy => {}
+                ConnectionStage::Busy => {}
                 // It is where those that carry nothing are, and stays there.
-                Stage::Idle => return self.arm.drop_connection(slot),
-                Stage::Closed | Stage::Opening | Stage::Shaking => return,
+                ConnectionStage::Idle => return self.arm.drop_connection(slot),
+                ConnectionStage::Closed | ConnectionStage::Opening | ConnectionStage::Shaking => {
+                    return;
+                }
             }
         }
-        self.broke(slot, Broken::io(error));
+        self.broke(slot, ConnectionFailure::io(error));
     }
 
-    /// Reads the clock for another read of a iteration: what it brings came later than what the first one brought. Where
+    /// Reads the clock for another read of an iteration: what it brings came later than what the first one brought. Where
     /// arms are interleaved no stamp may lie behind a mark that was not passed.
     #[inline]
     pub(super) fn stamp_again(&mut self, times: usize) {
@@ -154,10 +156,10 @@ impl<T: Transport> Worker<T> {
         if connection.outstanding == 0 {
             // Bytes nobody asked for: what an answer had too much, or a 408 before the server gives
             // up an idle connection.
-            connection.note_stray(read, input, &self.arm.desk);
+            connection.note_stray(read, input, &self.arm.context);
             return self.arm.drop_connection(slot);
         }
-        match connection.receive(input, self.now_ns, &self.arm.program, &mut self.arm.desk) {
+        match connection.receive(input, self.now_ns, &self.arm.program, &mut self.arm.context) {
             Ok(Heard::Wait) => {}
             Ok(Heard::Done { reusable }) => self.arm.done(slot, reusable, self.now_ns),
             Ok(Heard::SendAgain) => self.send_again(slot),
@@ -183,7 +185,7 @@ impl<T: Transport> Worker<T> {
         if connection.outstanding == 0 {
             return self.arm.drop_connection(slot);
         }
-        match connection.receive_close(self.now_ns, &self.arm.program, &mut self.arm.desk) {
+        match connection.receive_close(self.now_ns, &self.arm.program, &mut self.arm.context) {
             Ok(Heard::Follow { .. }) => self.follow(slot, false),
             Ok(Heard::SendAgain) => self.send_again(slot),
             Ok(_) => self.arm.done(slot, false, self.now_ns),

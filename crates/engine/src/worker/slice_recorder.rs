@@ -10,16 +10,16 @@ use super::Arm;
 use crate::clock::ThreadTimes;
 use crate::course::SliceTimes;
 use crate::record::measurement::Phase;
-use crate::record::recorder::{Part, Recorder};
+use crate::record::recorder::{Recorder, SlicePart};
 use crate::transport::Transport;
 
 pub(crate) struct SliceRecorder {
     /// The one of its two recorders that is not written now.
     other: Arc<Recorder>,
     /// This worker's part of the slice that is under way, or that ended last.
-    part: Part,
+    part: SlicePart,
     /// Counts at the begin of that slice.
-    begun: Part,
+    begun: SlicePart,
     /// Connections that were open then.
     open: u64,
     /// Whether the part waits for the end of the washout to be put down.
@@ -47,7 +47,7 @@ impl Presence {
     /// By the worker's part of the slice, and connections that were open at its begin or are at its end. A
     /// server that answers nothing and closes each connection is there too: they are opened again, though on a
     /// busy machine not always within the slice.
-    fn by(part: &Part, open: [u64; 2]) -> Self {
+    fn by(part: &SlicePart, open: [u64; 2]) -> Self {
         let is_there = part.completed > 0 || open != [0, 0] || part.reopened > 0;
         match (is_there, part.failed > 0) {
             (true, _) => Self::Somebody,
@@ -61,8 +61,8 @@ impl SliceRecorder {
     pub(crate) fn new(other: Arc<Recorder>) -> Self {
         Self {
             other,
-            part: Part::default(),
-            begun: Part::default(),
+            part: SlicePart::default(),
+            begun: SlicePart::default(),
             open: 0,
             is_pending: false,
             observed: Vec::new(),
@@ -85,8 +85,8 @@ impl SliceRecorder {
     }
 
     /// What the recorder holds now, to tell later what came since.
-    fn counts(recorder: &Recorder, thread: ThreadTimes) -> Part {
-        Part {
+    fn counts(recorder: &Recorder, thread: ThreadTimes) -> SlicePart {
+        SlicePart {
             started: recorder.totals.started.get(),
             completed: recorder.totals.completed.get(),
             failed: recorder.totals.failed.get(),
@@ -94,7 +94,7 @@ impl SliceRecorder {
             service_time_sum_ns: recorder.service_time.sum_ns(),
             cpu_ns: thread.cpu_ns,
             delayed_ns: thread.delayed_ns,
-            ..Part::default()
+            ..SlicePart::default()
         }
     }
 }
@@ -103,44 +103,44 @@ impl<T: Transport> Arm<T> {
     /// Makes this an arm that is interleaved and rests; `other` is written while it does.
     pub(crate) fn take_slices(&mut self, number: u32, other: Arc<Recorder>) {
         self.assignment.arm = number;
-        let mut book = SliceRecorder::new(other);
-        book.begin_next(&mut self.desk.recorder);
-        self.slice_recorder = Some(Box::new(book));
+        let mut slices = SliceRecorder::new(other);
+        slices.begin_next(&mut self.context.recorder);
+        self.slice_recorder = Some(Box::new(slices));
     }
 
     /// Its slice begins. `thread` is what the worker's thread has had of its core by then.
     pub(super) fn begin_slice(&mut self, times: &SliceTimes, thread: ThreadTimes) {
-        let brought_ns = self.under_way_ns(times.start_ns) as i64;
+        let carried_in_ns = self.under_way_ns(times.start_ns) as i64;
         self.cut_stalls(times.start_ns);
-        let Some(book) = &mut self.slice_recorder else {
+        let Some(slices) = &mut self.slice_recorder else {
             return;
         };
-        let late = self.desk.recorder.totals.completed.get() - book.late;
-        book.begin_next(&mut self.desk.recorder);
-        let recorder = &self.desk.recorder;
+        let late = self.context.recorder.totals.completed.get() - slices.late;
+        slices.begin_next(&mut self.context.recorder);
+        let recorder = &self.context.recorder;
         if times.phase == Phase::Measured && recorder.is_measuring.get() == 0 {
             recorder.begin_measuring(0);
-            book.other.begin_measuring(0);
-            book.observed.fill(0);
-            book.cpu_ns = 0;
-            book.wall_ns = 0;
+            slices.other.begin_measuring(0);
+            slices.observed.fill(0);
+            slices.cpu_ns = 0;
+            slices.wall_ns = 0;
         }
-        book.late = book.other.totals.completed.get();
-        book.begun = SliceRecorder::counts(recorder, thread);
-        book.open = recorder.open_now.get();
-        book.part = Part {
+        slices.late = slices.other.totals.completed.get();
+        slices.begun = SliceRecorder::counts(recorder, thread);
+        slices.open = recorder.open_now.get();
+        slices.part = SlicePart {
             number: times.number,
-            edges_ns: -brought_ns,
+            edges_ns: -carried_in_ns,
             late,
-            ..Part::default()
+            ..SlicePart::default()
         };
     }
 
     /// The first fifth of its slice is over.
     pub(super) fn note_early(&mut self) {
-        if let Some(book) = &mut self.slice_recorder {
-            let completed = self.desk.recorder.totals.completed.get();
-            book.part.early_completed = completed - book.begun.completed;
+        if let Some(slices) = &mut self.slice_recorder {
+            let completed = self.context.recorder.totals.completed.get();
+            slices.part.early_completed = completed - slices.begun.completed;
         }
     }
 
@@ -153,14 +153,14 @@ impl<T: Transport> Arm<T> {
     ) -> Presence {
         let carried_ns = self.under_way_ns(end_ns) as i64;
         self.cut_stalls(end_ns);
-        let Some(book) = &mut self.slice_recorder else {
+        let Some(slices) = &mut self.slice_recorder else {
             return Presence::NotAsked;
         };
-        let recorder = &self.desk.recorder;
+        let recorder = &self.context.recorder;
         let now = SliceRecorder::counts(recorder, thread);
-        let (begun, begun_edges_ns) = (book.begun, book.part.edges_ns);
+        let (begun, begun_edges_ns) = (slices.begun, slices.part.edges_ns);
         let reopened = recorder.reopened.get();
-        let part = Part {
+        let part = SlicePart {
             started: now.started - begun.started,
             completed: now.completed - begun.completed,
             failed: now.failed - begun.failed,
@@ -168,51 +168,51 @@ impl<T: Transport> Arm<T> {
             service_time_sum_ns: now
                 .service_time_sum_ns
                 .wrapping_sub(begun.service_time_sum_ns),
-            service_time_p50_ns: recorder.service_time.median_since(&mut book.observed),
-            carried: book.in_flight(recorder),
+            service_time_p50_ns: recorder.service_time.median_since(&mut slices.observed),
+            carried: slices.in_flight(recorder),
             edges_ns: carried_ns + begun_edges_ns,
-            reopened: reopened - book.reopened,
+            reopened: reopened - slices.reopened,
             cpu_ns: now.cpu_ns - begun.cpu_ns,
             delayed_ns: now
                 .delayed_ns
                 .zip(begun.delayed_ns)
                 .map(|(now_ns, begun_ns)| now_ns - begun_ns),
-            ..book.part
+            ..slices.part
         };
-        let found = Presence::by(&part, [book.open, recorder.open_now.get()]);
-        book.part = part;
-        book.reopened = reopened;
-        book.is_pending = true;
-        book.cpu_ns += part.cpu_ns;
-        book.wall_ns += length_ns;
-        recorder.cpu_ns.set(book.cpu_ns);
-        recorder.wall_ns.set(book.wall_ns);
-        book.begin_next(&mut self.desk.recorder);
+        let found = Presence::by(&part, [slices.open, recorder.open_now.get()]);
+        slices.part = part;
+        slices.reopened = reopened;
+        slices.is_pending = true;
+        slices.cpu_ns += part.cpu_ns;
+        slices.wall_ns += length_ns;
+        recorder.cpu_ns.set(slices.cpu_ns);
+        recorder.wall_ns.set(slices.wall_ns);
+        slices.begin_next(&mut self.context.recorder);
         found
     }
 
     /// Puts down how long bodies have waited for windows, before another recorder is written.
     fn cut_stalls(&mut self, at_ns: u64) {
-        if let Some(wires) = &mut self.streams {
-            wires.cut_stalls(at_ns, &self.desk.recorder);
+        if let Some(mux) = &mut self.mux {
+            mux.cut_stalls(at_ns, &self.context.recorder);
         }
     }
 
     /// The washout after its slice is over, or the run is: the slice is put down.
     pub(super) fn settle(&mut self) {
-        let Some(book) = &mut self.slice_recorder else {
+        let Some(slices) = &mut self.slice_recorder else {
             return;
         };
-        if std::mem::take(&mut book.is_pending) {
-            book.part.unsettled = book.in_flight(&self.desk.recorder);
-            book.other.notes().parts.push(book.part);
+        if std::mem::take(&mut slices.is_pending) {
+            slices.part.unsettled = slices.in_flight(&self.context.recorder);
+            slices.other.notes().parts.push(slices.part);
         }
     }
 
     /// The recorders, both where it is interleaved.
     pub(super) fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
-        let other = self.slice_recorder.as_ref().map(|book| &book.other);
-        std::iter::once(&self.desk.recorder).chain(other)
+        let other = self.slice_recorder.as_ref().map(|slices| &slices.other);
+        std::iter::once(&self.context.recorder).chain(other)
     }
 }
 
@@ -259,11 +259,11 @@ mod tests {
             ),
         ];
         for (what, [completed, failed, reopened], open, found) in cases {
-            let part = Part {
+            let part = SlicePart {
                 completed,
                 failed,
                 reopened,
-                ..Part::default()
+                ..SlicePart::default()
             };
             assert_eq!(Presence::by(&part, open), found, "{what}");
         }

@@ -5,9 +5,9 @@ use std::io;
 use mio::Interest;
 use mio::unix::SourceFd;
 
-use super::{Place, STARTS_AT_ONCE, Worker};
-use crate::connection::Stage;
-use crate::desk::Broken;
+use super::{EventPlace, STARTS_AT_ONCE, Worker};
+use crate::connection::ConnectionStage;
+use crate::context::ConnectionFailure;
 use crate::transport::{Progress, Transport};
 
 impl<T: Transport> Worker<T> {
@@ -20,7 +20,7 @@ impl<T: Transport> Worker<T> {
             None => self.phase_end_ns(),
         };
         self.arm.note_room(self.loop_began_ns);
-        if self.arm.streams.is_some() {
+        if self.arm.mux.is_some() {
             return self.start_streams(until_ns);
         }
         for _ in 0..STARTS_AT_ONCE {
@@ -55,8 +55,8 @@ impl<T: Transport> Worker<T> {
     pub(super) fn start(&mut self, intended_ns: u64) {
         let slot = self.arm.take_next(intended_ns, self.now_ns);
         let connection = &mut self.arm.connections[slot as usize];
-        if connection.stage == Stage::Idle {
-            connection.stage = Stage::Busy;
+        if connection.stage == ConnectionStage::Idle {
+            connection.stage = ConnectionStage::Busy;
             self.send(slot);
         } else {
             self.open(slot);
@@ -66,7 +66,7 @@ impl<T: Transport> Worker<T> {
     /// The first write of a request: the moment its service time begins.
     #[inline]
     pub(super) fn send(&mut self, slot: u32) {
-        if let Some(times) = &self.arm.desk.recorder.open_loop {
+        if let Some(times) = &self.arm.context.recorder.open_loop {
             let connection = &self.arm.connections[slot as usize];
             if connection.exchange.is_first_send() {
                 let lag_ns = self.now_ns.saturating_sub(connection.exchange.intended_ns);
@@ -92,7 +92,7 @@ impl<T: Transport> Worker<T> {
                 Ok(written) => {
                     connection.sent_bytes += written;
                     self.arm
-                        .desk
+                        .context
                         .recorder
                         .totals
                         .bytes_written
@@ -124,7 +124,7 @@ impl<T: Transport> Worker<T> {
         let transport = T::open(&mut self.arm.connector, slot as usize)?;
         self.waiter.registry().register(
             &mut SourceFd(&transport.descriptor()),
-            Place { arm, slot }.token(),
+            EventPlace { arm, slot }.token(),
             Interest::READABLE | Interest::WRITABLE,
         )?;
         Ok(transport)
@@ -135,10 +135,10 @@ impl<T: Transport> Worker<T> {
             Ok(transport) => {
                 let connection = &mut self.arm.connections[slot as usize];
                 connection.transport = Some(transport);
-                connection.stage = Stage::Opening;
-                self.arm.desk.recorder.note_open();
+                connection.stage = ConnectionStage::Opening;
+                self.arm.context.recorder.note_open();
             }
-            Err(error) => self.broke(slot, Broken::io(&error)),
+            Err(error) => self.broke(slot, ConnectionFailure::io(&error)),
         }
     }
 
@@ -155,17 +155,17 @@ impl<T: Transport> Worker<T> {
                 self.connected(slot);
                 self.ready(slot);
             }
-            Err(error) => self.broke(slot, Broken::io(&error)),
+            Err(error) => self.broke(slot, ConnectionFailure::io(&error)),
         }
     }
 
     /// The network's own connection is complete.
     fn connected(&mut self, slot: u32) {
         let connection = &mut self.arm.connections[slot as usize];
-        if connection.stage != Stage::Opening {
+        if connection.stage != ConnectionStage::Opening {
             return;
         }
-        connection.stage = Stage::Shaking;
+        connection.stage = ConnectionStage::Shaking;
         let connect_time_ns = self.now_ns.saturating_sub(connection.exchange.since_ns);
         connection.exchange.since_ns = self.now_ns;
         let is_again = std::mem::replace(&mut connection.was_opened, true);
@@ -173,7 +173,7 @@ impl<T: Transport> Worker<T> {
     }
 
     pub(super) fn note_connected(&mut self, connect_time_ns: u64, is_again: bool) {
-        let recorder = &self.arm.desk.recorder;
+        let recorder = &self.arm.context.recorder;
         recorder.connect_time.record(connect_time_ns);
         match is_again {
             true => recorder.reopened.add(1),
@@ -191,17 +191,17 @@ impl<T: Transport> Worker<T> {
         let connection = &mut self.arm.connections[slot as usize];
         let agreement = connection.transport.as_ref().and_then(T::agreement);
         let session = || connection.transport.as_ref().and_then(T::session);
-        self.arm.desk.note_session(session);
+        self.arm.context.note_session(session);
         if let Some(agreement) = agreement {
             // A handshake may pass within one event, where the peer is quick or this thread was not.
             self.now_ns = self.clock.now_ns();
             let handshake_time_ns = self.now_ns.saturating_sub(connection.exchange.since_ns);
             self.arm
-                .desk
+                .context
                 .recorder
                 .note_handshake(handshake_time_ns, agreement);
         }
-        connection.stage = Stage::Busy;
+        connection.stage = ConnectionStage::Busy;
         connection.exchange.since_ns = self.now_ns;
         let begun_ns = connection.exchange.stamps.begun_ns;
         connection.exchange.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);

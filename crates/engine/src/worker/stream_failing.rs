@@ -4,33 +4,33 @@ use std::cmp::Reverse;
 
 use super::Worker;
 use super::failing::wait_ns;
-use crate::connection::Stage;
-use crate::desk::Broken;
+use crate::connection::ConnectionStage;
+use crate::context::ConnectionFailure;
 use crate::record::Failure;
-use crate::streams::{Seat, State, Wire};
+use crate::streams::{MuxConnection, SlotState, StreamSlot};
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
-    /// A seat's request was not processed and goes to the front of what waits for its connection, or has failed.
+    /// A slot's request was not processed and goes to the front of what waits for its connection, or has failed.
     #[cold]
-    pub(super) fn fail_seat(&mut self, number: u32, broken: &Broken) {
-        if broken.failure == Failure::Unprocessed && self.send_seat_again(number) {
+    pub(super) fn fail_stream(&mut self, number: u32, broken: &ConnectionFailure) {
+        if broken.failure == Failure::Unprocessed && self.send_stream_again(number) {
             return;
         }
         let arm = &mut self.arm;
-        let Some(wires) = &mut arm.streams else {
+        let Some(mux) = &mut arm.mux else {
             return;
         };
-        let seat = &mut wires.seats[number as usize];
-        seat.state = State::Free;
-        seat.exchange.clear(&mut arm.desk);
-        seat.exchange.failures = seat.exchange.failures.saturating_add(1);
-        let recorder = &arm.desk.recorder;
+        let slot = &mut mux.slots[number as usize];
+        slot.state = SlotState::Free;
+        slot.exchange.clear(&mut arm.context);
+        slot.exchange.failures = slot.exchange.failures.saturating_add(1);
+        let recorder = &arm.context.recorder;
         recorder.fail(broken.failure, 1, || broken.detail.clone());
-        if let Some(log) = &mut arm.desk.log {
-            log.note_end(seat.exchange.stamps, self.now_ns, Some(broken.failure));
+        if let Some(log) = &mut arm.context.log {
+            log.note_end(slot.exchange.stamps, self.now_ns, Some(broken.failure));
         }
-        let wait_ns = wait_ns(seat.exchange.failures, arm.program.retry_wait_max_ns);
+        let wait_ns = wait_ns(slot.exchange.failures, arm.program.retry_wait_max_ns);
         let wakes = Reverse((self.now_ns + wait_ns, number));
         arm.sleepers.push(wakes);
         if arm.program.ends_on.contains(&broken.failure) {
@@ -38,105 +38,112 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    /// Lets a seat's request wait to be sent once more; false where it has failed.
-    fn send_seat_again(&mut self, number: u32) -> bool {
+    /// Lets a slot's request wait to be sent once more; false where it has failed.
+    fn send_stream_again(&mut self, number: u32) -> bool {
         let (arm, now_ns) = (&mut self.arm, self.now_ns);
-        let Some(wires) = arm.streams.as_mut().filter(|_| arm.program.resends) else {
+        let Some(mux) = arm.mux.as_mut().filter(|_| arm.program.resends) else {
             return false;
         };
-        let seat = &mut wires.seats[number as usize];
-        if !matches!(seat.state, State::Sent { .. }) || seat.exchange.is_final() {
+        let slot = &mut mux.slots[number as usize];
+        if !matches!(slot.state, SlotState::Sent { .. }) || slot.exchange.is_final() {
             return false;
         }
-        seat.exchange.clear(&mut arm.desk);
-        seat.exchange.send_again(now_ns, &arm.desk);
-        seat.state = State::Waiting { is_held: false };
-        seat.taken_ns = now_ns;
-        wires.wires[seat.wire as usize].waiting.push_front(number);
+        slot.exchange.clear(&mut arm.context);
+        slot.exchange.send_again(now_ns, &arm.context);
+        slot.state = SlotState::Waiting { is_held: false };
+        slot.taken_ns = now_ns;
+        mux.connections[slot.connection as usize]
+            .waiting
+            .push_front(number);
         true
     }
 
     /// A connection cannot go on: all that is under way on it has failed. What waits for it has too, unless it
     /// had served; then another is opened.
     #[cold]
-    pub(super) fn break_wire(&mut self, number: u32, broken: Broken) {
+    pub(super) fn break_mux(&mut self, number: u32, broken: ConnectionFailure) {
         let arm = &mut self.arm;
-        let Some(wires) = &mut arm.streams else {
+        let Some(mux) = &mut arm.mux else {
             return;
         };
-        let wire = &mut wires.wires[number as usize];
-        if wire.stage == Stage::Closed && wire.waiting.is_empty() {
+        let connection = &mut mux.connections[number as usize];
+        if connection.stage == ConnectionStage::Closed && connection.waiting.is_empty() {
             return;
         }
-        let has_served = wire.answered > 0;
+        let has_served = connection.answered > 0;
         if !has_served {
-            wire.failures = wire.failures.saturating_add(1);
+            connection.failures = connection.failures.saturating_add(1);
         }
-        let failures = wire.failures;
-        let mut lost = wires.clear(number, self.now_ns, &arm.desk.recorder);
+        let failures = connection.failures;
+        let mut lost = mux.clear(number, self.now_ns, &arm.context.recorder);
         if !has_served {
-            lost.extend(wires.wires[number as usize].waiting.drain(..));
+            lost.extend(mux.connections[number as usize].waiting.drain(..));
         }
-        if arm.program.ends_unreached && arm.desk.recorder.opened.get() == 0 && !lost.is_empty() {
+        if arm.program.ends_unreached && arm.context.recorder.opened.get() == 0 && !lost.is_empty()
+        {
             self.note_unreached(failures);
         }
-        for seat in lost {
-            self.fail_seat(seat, &broken);
+        for slot in lost {
+            self.fail_stream(slot, &broken);
         }
         self.open_for_waiting(number);
     }
 
     fn open_for_waiting(&mut self, number: u32) {
-        let waits = self.arm.streams.as_deref().is_some_and(|wires| {
-            let wire = &wires.wires[number as usize];
-            wire.stage == Stage::Closed && !wire.waiting.is_empty()
+        let waits = self.arm.mux.as_deref().is_some_and(|mux| {
+            let connection = &mux.connections[number as usize];
+            connection.stage == ConnectionStage::Closed && !connection.waiting.is_empty()
         });
         if waits {
-            self.open_wire(number);
+            self.open_mux(number);
         }
     }
 
     /// The peer ended its side.
-    pub(super) fn wire_closed(&mut self, number: u32) {
-        let Some(wires) = &self.arm.streams else {
+    pub(super) fn mux_closed(&mut self, number: u32) {
+        let Some(mux) = &self.arm.mux else {
             return;
         };
-        let is_going_away = wires.wires[number as usize].is_going_away();
-        let broken = Broken::closed_http2(self.is_greeted(number), is_going_away);
-        self.break_wire(number, broken);
+        let connection = &mux.connections[number as usize];
+        let (is_greeted, is_going_away) = (connection.is_greeted(), connection.is_going_away());
+        let broken = ConnectionFailure::closed_http2(is_greeted, is_going_away);
+        self.break_mux(number, broken);
     }
 
     /// Ends what has taken too long. Nothing can have before the oldest of the last look has: until then connections and
-    /// seats are left alone.
+    /// slots are left alone.
     pub(super) fn sweep_streams(&mut self) {
-        if let Some(wires) = &mut self.arm.streams {
-            wires.tend(&self.arm.desk.recorder);
+        if let Some(mux) = &mut self.arm.mux {
+            mux.tend(&self.arm.context.recorder);
         }
         if self.now_ns >= self.arm.overdue_from_ns {
             let limit_ns = self.arm.program.timeout_ns;
             let after = format!("after {} ms", limit_ns as f64 / 1e6);
-            let oldest_ns = self.sweep_wires(&after).min(self.sweep_seats(&after));
+            let oldest_ns = self.sweep_mux(&after).min(self.sweep_slots(&after));
             self.arm.overdue_from_ns = oldest_ns + limit_ns;
         }
         self.write_due();
     }
 
     /// Ends attempts to connect, and what has waited for a connection; since when the oldest attempt of the others lasts.
-    fn sweep_wires(&mut self, after: &str) -> u64 {
+    fn sweep_mux(&mut self, after: &str) -> u64 {
         let limit_ns = self.arm.program.timeout_ns;
         let mut oldest_ns = self.now_ns;
-        let count = self.arm.streams.as_ref().map_or(0, |of| of.wires.len());
+        let count = self.arm.mux.as_ref().map_or(0, |mux| mux.connections.len());
         for number in 0..count as u32 {
-            let Some(wires) = &self.arm.streams else {
+            let Some(mux) = &self.arm.mux else {
                 break;
             };
-            let wire = &wires.wires[number as usize];
-            if matches!(wire.stage, Stage::Opening | Stage::Shaking) {
-                if self.now_ns >= wire.since_ns + limit_ns {
-                    let broken = Broken::new(Failure::ConnectTimeout, after);
-                    self.break_wire(number, broken);
+            let connection = &mux.connections[number as usize];
+            if matches!(
+                connection.stage,
+                ConnectionStage::Opening | ConnectionStage::Shaking
+            ) {
+                if self.now_ns >= connection.since_ns + limit_ns {
+                    let broken = ConnectionFailure::new(Failure::ConnectTimeout, after);
+                    self.break_mux(number, broken);
                 } else {
-                    oldest_ns = oldest_ns.min(wire.since_ns);
+                    oldest_ns = oldest_ns.min(connection.since_ns);
                 }
             }
             self.time_out_waiting(number, after);
@@ -145,23 +152,23 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Ends requests that were sent; since when the oldest of the others, and of those that wait, do.
-    fn sweep_seats(&mut self, after: &str) -> u64 {
+    fn sweep_slots(&mut self, after: &str) -> u64 {
         let limit_ns = self.arm.program.timeout_ns;
         let mut oldest_ns = self.now_ns;
-        let count = self.arm.streams.as_ref().map_or(0, |of| of.seats.len());
+        let count = self.arm.mux.as_ref().map_or(0, |mux| mux.slots.len());
         for number in 0..count as u32 {
-            let Some(wires) = &self.arm.streams else {
+            let Some(mux) = &self.arm.mux else {
                 break;
             };
-            let seat = &wires.seats[number as usize];
-            let since_ns = seat.exchange.since_ns;
-            match seat.state {
-                State::Sent { stream } if self.now_ns >= since_ns + limit_ns => {
+            let slot = &mux.slots[number as usize];
+            let since_ns = slot.exchange.since_ns;
+            match slot.state {
+                SlotState::Sent { stream } if self.now_ns >= since_ns + limit_ns => {
                     self.time_out(number, stream, since_ns, after);
                 }
-                State::Sent { .. } => oldest_ns = oldest_ns.min(since_ns),
-                State::Waiting { .. } => oldest_ns = oldest_ns.min(seat.taken_ns),
-                State::Free => {}
+                SlotState::Sent { .. } => oldest_ns = oldest_ns.min(since_ns),
+                SlotState::Waiting { .. } => oldest_ns = oldest_ns.min(slot.taken_ns),
+                SlotState::Free => {}
             }
         }
         oldest_ns
@@ -170,63 +177,65 @@ impl<T: Transport> Worker<T> {
     /// Gives up what has waited on a connection for too long.
     fn time_out_waiting(&mut self, number: u32, after: &str) {
         let (limit_ns, now_ns) = (self.arm.program.timeout_ns, self.now_ns);
-        let Some(wires) = &mut self.arm.streams else {
+        let Some(mux) = &mut self.arm.mux else {
             return;
         };
-        let overdue = wires.take_overdue(number, now_ns, limit_ns);
+        let overdue = mux.take_overdue(number, now_ns, limit_ns);
         if overdue.is_empty() {
             return;
         }
-        for seat in overdue {
-            let Some(wires) = &mut self.arm.streams else {
+        for slot in overdue {
+            let Some(mux) = &mut self.arm.mux else {
                 return;
             };
-            let Seat {
+            let StreamSlot {
                 state, exchange, ..
-            } = &wires.seats[seat as usize];
+            } = &mux.slots[slot as usize];
             let (state, since_ns) = (*state, exchange.since_ns);
-            wires.seats[seat as usize].note_wait(now_ns, &self.arm.desk.recorder);
-            let wire = &mut wires.wires[number as usize];
-            wire.is_silent |= wire.stage == Stage::Busy
-                && wire.heard_ns <= since_ns
+            mux.slots[slot as usize].note_wait(now_ns, &self.arm.context.recorder);
+            let connection = &mut mux.connections[number as usize];
+            connection.is_silent |= connection.stage == ConnectionStage::Busy
+                && connection.heard_ns <= since_ns
                 && now_ns >= since_ns + limit_ns;
-            let detail = format!("{after}{}", why(state, wire));
-            self.fail_seat(seat, &Broken::new(Failure::Timeout, detail));
+            let detail = format!("{after}{}", why(state, connection));
+            self.fail_stream(slot, &ConnectionFailure::new(Failure::Timeout, detail));
         }
         self.go_on(number);
     }
 
     /// Gives up a request that was sent. A connection on which nothing was heard for so long takes no more.
-    fn time_out(&mut self, seat: u32, stream: u64, since_ns: u64, after: &str) {
-        let Some(wires) = &mut self.arm.streams else {
+    fn time_out(&mut self, slot: u32, stream: u64, since_ns: u64, after: &str) {
+        let Some(mux) = &mut self.arm.mux else {
             return;
         };
-        let number = wires.seats[seat as usize].wire;
-        let wire = &mut wires.wires[number as usize];
-        wire.is_silent |= wire.heard_ns <= since_ns;
-        let exchange = &wires.seats[seat as usize].exchange;
+        let number = mux.slots[slot as usize].connection;
+        let connection = &mut mux.connections[number as usize];
+        connection.is_silent |= connection.heard_ns <= since_ns;
+        let exchange = &mux.slots[slot as usize].exchange;
         let came = (exchange.head)
             .map(|head| head.framing.so_far(exchange.stamps.body_bytes, false))
             .unwrap_or_default();
-        let why = why(State::Sent { stream }, wire);
+        let why = why(SlotState::Sent { stream }, connection);
         let detail = format!("{after}{came}{why}");
-        wire.cancel(stream);
-        wire.note_stall(self.now_ns, &self.arm.desk.recorder);
-        wires.is_due(number);
-        self.fail_seat(seat, &Broken::new(Failure::Timeout, detail));
+        connection.cancel(stream);
+        connection.note_stall(self.now_ns, &self.arm.context.recorder);
+        mux.is_due(number);
+        self.fail_stream(slot, &ConnectionFailure::new(Failure::Timeout, detail));
         self.go_on(number);
     }
 }
 
 /// What it was that a request which is given up waited for.
-fn why<T: Transport>(state: State, wire: &Wire<T>) -> &'static str {
+fn why<T: Transport>(state: SlotState, connection: &MuxConnection<T>) -> &'static str {
     match state {
-        State::Waiting { .. } if wire.stage != Stage::Busy => ", waiting for another connection",
-        _ if !wire.is_greeted() => ": the server never sent SETTINGS",
-        State::Waiting { is_held: true } => {
+        SlotState::Waiting { .. } if connection.stage != ConnectionStage::Busy => {
+            ", waiting for another connection"
+        }
+        _ if !connection.is_greeted() => ": the server never sent SETTINGS",
+        SlotState::Waiting { is_held: true } => {
             ", waiting for a stream: the server allows no more at once"
         }
-        _ if wire.is_stalled() => ", with bodies waiting for the server's window",
+        _ if connection.is_stalled() => ", with bodies waiting for the server's window",
         _ => "",
     }
 }

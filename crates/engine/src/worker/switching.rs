@@ -14,7 +14,7 @@ use std::sync::Arc;
 use mio::Events;
 
 use super::slice_recorder::Presence;
-use super::{Arm, Place, Worker};
+use super::{Arm, EventPlace, Worker};
 use crate::clock::{ThreadClock, ThreadTimes};
 use crate::control::{NEVER, TICK_NS};
 use crate::course::{Course, Known, SliceTimes};
@@ -28,7 +28,7 @@ pub(super) struct Interleaving<T: Transport> {
     /// Which one the worker has.
     at: usize,
     times: SliceTimes,
-    stage: Stage,
+    stage: SliceStage,
     /// Where the stage ends.
     mark_ns: u64,
     is_over: bool,
@@ -37,7 +37,7 @@ pub(super) struct Interleaving<T: Transport> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum SliceStage {
     Settling,
     /// The first fifth of a slice.
     Early,
@@ -56,7 +56,7 @@ impl<T: Transport> Interleaving<T> {
             arms: std::iter::once(None).chain(others.map(Some)).collect(),
             at: 0,
             times,
-            stage: Stage::Settling,
+            stage: SliceStage::Settling,
             mark_ns: times.start_ns,
             is_over: false,
             clock: None,
@@ -78,12 +78,12 @@ impl<T: Transport> Interleaving<T> {
     /// Until when requests may be started.
     pub(super) fn serves_until_ns(&self) -> u64 {
         match self.stage {
-            Stage::Settling => 0,
-            Stage::Early | Stage::Rest => self.times.end_ns,
+            SliceStage::Settling => 0,
+            SliceStage::Early | SliceStage::Rest => self.times.end_ns,
         }
     }
 
-    fn stage_is(&mut self, stage: Stage, until_ns: u64) {
+    fn stage_is(&mut self, stage: SliceStage, until_ns: u64) {
         self.stage = stage;
         self.mark_ns = until_ns;
     }
@@ -143,18 +143,18 @@ impl<T: Transport> Worker<T> {
         while interleave.mark_ns <= until_ns {
             let times = interleave.times;
             match interleave.stage {
-                Stage::Settling => {
+                SliceStage::Settling => {
                     self.arm.settle();
                     interleave.bring(&mut self.arm, times.arm as usize);
                     self.arm.begin_slice(&times, interleave.thread_times());
                     let fifth_ns = (times.end_ns - times.start_ns) / 5;
-                    interleave.stage_is(Stage::Early, times.start_ns + fifth_ns);
+                    interleave.stage_is(SliceStage::Early, times.start_ns + fifth_ns);
                 }
-                Stage::Early => {
+                SliceStage::Early => {
                     self.arm.note_early();
-                    interleave.stage_is(Stage::Rest, times.end_ns);
+                    interleave.stage_is(SliceStage::Rest, times.end_ns);
                 }
-                Stage::Rest => {
+                SliceStage::Rest => {
                     self.end_slice(&interleave, times.end_ns);
                     match interleave.course.slice(times.number + 1, self.now_ns) {
                         Known::Slice(next) => {
@@ -162,11 +162,11 @@ impl<T: Transport> Worker<T> {
                                 self.retire_ended(&mut interleave);
                             }
                             interleave.times = next;
-                            interleave.stage_is(Stage::Settling, next.start_ns);
+                            interleave.stage_is(SliceStage::Settling, next.start_ns);
                         }
                         Known::From(_) | Known::Over => {
                             interleave.is_over = true;
-                            interleave.stage_is(Stage::Settling, NEVER);
+                            interleave.stage_is(SliceStage::Settling, NEVER);
                         }
                     }
                 }
@@ -206,7 +206,7 @@ impl<T: Transport> Worker<T> {
         let Some(mut interleave) = self.interleave.take() else {
             return;
         };
-        if interleave.stage != Stage::Settling {
+        if interleave.stage != SliceStage::Settling {
             self.end_slice(&interleave, end_ns);
         }
         self.arm.settle();
@@ -236,7 +236,7 @@ impl<T: Transport> Worker<T> {
             }
             is_first = false;
             self.pass_marks();
-            let place = Place::of(event.token());
+            let place = EventPlace::of(event.token());
             self.as_arm(place.arm, |worker| worker.read_event(place.slot, event));
         }
     }
@@ -270,8 +270,10 @@ impl<T: Transport> Worker<T> {
             .min(self.control.stop_ns())
             .min(self.next_sweep_ns);
         match interleave.stage {
-            Stage::Settling => wake_ns,
-            Stage::Early | Stage::Rest => wake_ns.min(self.arm.next_waking_ns().unwrap_or(NEVER)),
+            SliceStage::Settling => wake_ns,
+            SliceStage::Early | SliceStage::Rest => {
+                wake_ns.min(self.arm.next_waking_ns().unwrap_or(NEVER))
+            }
         }
     }
 }

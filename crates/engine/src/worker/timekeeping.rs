@@ -2,7 +2,7 @@
 
 use super::{PhaseTimes, Worker};
 use crate::clock::thread_cpu_ns;
-use crate::connection::Stage;
+use crate::connection::ConnectionStage;
 use crate::control::NEVER;
 use crate::plan::Stop;
 use crate::record::Failure;
@@ -46,7 +46,7 @@ impl<T: Transport> Worker<T> {
 
     /// Whether all that this worker took of the count is answered: it takes more, or the run is over.
     pub(super) fn has_none_left(&self) -> bool {
-        self.arm.quota == 0 && self.phase.is_measuring && self.arm.desk.recorder.in_flight() == 0
+        self.arm.quota == 0 && self.phase.is_measuring && self.arm.context.recorder.in_flight() == 0
     }
 
     /// When the current phase ends, as far as is known.
@@ -64,11 +64,11 @@ impl<T: Transport> Worker<T> {
         if from_ns > self.phase.start_ns {
             self.close_windows(from_ns);
         }
-        if let Some(wires) = &mut self.arm.streams {
-            wires.cut_waits(from_ns, &self.arm.desk.recorder);
+        if let Some(mux) = &mut self.arm.mux {
+            mux.cut_waits(from_ns, &self.arm.context.recorder);
         }
-        let brought_ns = self.arm.under_way_ns(from_ns);
-        self.arm.desk.recorder.begin_measuring(brought_ns);
+        let carried_in_ns = self.arm.under_way_ns(from_ns);
+        self.arm.context.recorder.begin_measuring(carried_in_ns);
         self.phase = PhaseTimes {
             is_measuring: true,
             start_ns: from_ns,
@@ -82,7 +82,7 @@ impl<T: Transport> Worker<T> {
         if matches!(self.arm.assignment.stop, Stop::AtCount { .. }) {
             // Requests of the warm-up that are still under way end in the measured phase and
             // are part of its count.
-            let carried = self.arm.desk.recorder.in_flight();
+            let carried = self.arm.context.recorder.in_flight();
             self.arm.quota = 0;
             let mut reserved = 0;
             while reserved < carried {
@@ -104,7 +104,7 @@ impl<T: Transport> Worker<T> {
 
     pub(super) fn end_windows(&mut self, now_ns: u64) {
         let passed = 1 + (now_ns - self.phase.next_window_ns) / self.arm.program.window_ns;
-        self.arm.desk.recorder.close_windows(passed);
+        self.arm.context.recorder.close_windows(passed);
         self.phase.next_window_ns += passed * self.arm.program.window_ns;
         self.note_own_time(now_ns);
     }
@@ -115,13 +115,13 @@ impl<T: Transport> Worker<T> {
         let left_ns = end_ns.saturating_sub(open_since_ns);
         if left_ns > 0 {
             let count = left_ns.div_ceil(self.arm.program.window_ns);
-            self.arm.desk.recorder.close_windows(count);
+            self.arm.context.recorder.close_windows(count);
         }
         self.note_own_time(end_ns);
     }
 
     pub(super) fn note_own_time(&self, now_ns: u64) {
-        let recorder = &self.arm.desk.recorder;
+        let recorder = &self.arm.context.recorder;
         recorder
             .cpu_ns
             .set(thread_cpu_ns() - self.phase.cpu_start_ns);
@@ -137,8 +137,8 @@ impl<T: Transport> Worker<T> {
         if self.arm.is_retired {
             return;
         }
-        if let Some(wires) = &self.arm.streams {
-            return match wires.quic {
+        if let Some(mux) = &self.arm.mux {
+            return match mux.quic {
                 None => self.sweep_streams(),
                 Some(_) => self.sweep_quic(),
             };
@@ -159,8 +159,10 @@ impl<T: Transport> Worker<T> {
                 continue;
             }
             let (failure, seen) = match connection.stage {
-                Stage::Opening => (Failure::ConnectTimeout, String::new()),
-                Stage::Shaking => (Failure::ConnectTimeout, ", inside the handshake".into()),
+                ConnectionStage::Opening => (Failure::ConnectTimeout, String::new()),
+                ConnectionStage::Shaking => {
+                    (Failure::ConnectTimeout, ", inside the handshake".into())
+                }
                 _ => (Failure::Timeout, connection.came_so_far(&self.arm.program)),
             };
             let detail = format!("after {} ms{seen}", limit_ns as f64 / 1e6);
@@ -173,7 +175,7 @@ impl<T: Transport> Worker<T> {
     /// Ends the run where the source of the requests failed, and this worker's part of it where the
     /// source wants no more.
     pub(super) fn heed_supply(&mut self) {
-        let Some(supply) = &mut self.arm.desk.supply else {
+        let Some(supply) = &mut self.arm.context.supply else {
             return;
         };
         if let Some(failure) = supply.take_failure() {

@@ -161,13 +161,13 @@ struct Serving {
     config: Arc<EndpointConfig>,
     server: Arc<ServerConfig>,
     endpoint: Endpoint,
-    guests: HashMap<ConnectionHandle, Guest>,
+    clients: HashMap<ConnectionHandle, Client>,
     react: React,
     seen: Arc<Seen>,
     stops_control: bool,
 }
 
-struct Guest {
+struct Client {
     connection: Connection,
     control: Option<StreamId>,
     reading: HashMap<StreamId, (Reader, String, usize)>,
@@ -187,7 +187,7 @@ impl Serving {
             endpoint: Endpoint::new(Arc::clone(&config), Some(Arc::clone(&server)), true, None),
             config,
             server,
-            guests: HashMap::new(),
+            clients: HashMap::new(),
             react,
             seen,
             stops_control: false,
@@ -200,36 +200,36 @@ impl Serving {
             self.datagram(from, BytesMut::from(&buffer[..read]));
         }
         let mut is_forgotten = false;
-        let handles: Vec<ConnectionHandle> = self.guests.keys().copied().collect();
+        let handles: Vec<ConnectionHandle> = self.clients.keys().copied().collect();
         for handle in handles {
             let now = Instant::now();
-            let guest = self.guests.get_mut(&handle).unwrap();
-            if guest
+            let client = self.clients.get_mut(&handle).unwrap();
+            if client
                 .connection
                 .poll_timeout()
                 .is_some_and(|due| due <= now)
             {
-                guest.connection.handle_timeout(now);
+                client.connection.handle_timeout(now);
             }
-            guest.serve(&mut self.react, &mut is_forgotten);
-            while let Some(event) = guest.connection.poll_endpoint_events() {
+            client.serve(&mut self.react, &mut is_forgotten);
+            while let Some(event) = client.connection.poll_endpoint_events() {
                 if let Some(event) = self.endpoint.handle_event(handle, event) {
-                    guest.connection.handle_event(event);
+                    client.connection.handle_event(event);
                 }
             }
             let mut out = Vec::new();
-            while let Some(transmit) = guest.connection.poll_transmit(now, 1, &mut out) {
+            while let Some(transmit) = client.connection.poll_transmit(now, 1, &mut out) {
                 let _ = self
                     .socket
                     .send_to(&out[..transmit.size], transmit.destination);
                 out.clear();
             }
-            if guest.connection.is_drained() {
-                self.guests.remove(&handle);
+            if client.connection.is_drained() {
+                self.clients.remove(&handle);
             }
         }
         if is_forgotten {
-            self.guests.clear();
+            self.clients.clear();
             let (config, server) = (Arc::clone(&self.config), Arc::clone(&self.server));
             self.endpoint = Endpoint::new(config, Some(server), true, None);
         }
@@ -247,8 +247,8 @@ impl Serving {
             .handle(now, from, None, None, datagram, &mut out)
         {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if let Some(guest) = self.guests.get_mut(&handle) {
-                    guest.connection.handle_event(event);
+                if let Some(client) = self.clients.get_mut(&handle) {
+                    client.connection.handle_event(event);
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
@@ -256,8 +256,8 @@ impl Serving {
                 match accepted {
                     Ok((handle, connection)) => {
                         let seen = Arc::clone(&self.seen);
-                        let guest = Guest::new(connection, seen, self.stops_control);
-                        self.guests.insert(handle, guest);
+                        let client = Client::new(connection, seen, self.stops_control);
+                        self.clients.insert(handle, client);
                     }
                     Err(refused) => {
                         if let Some(transmit) = refused.response {
@@ -272,7 +272,7 @@ impl Serving {
     }
 }
 
-impl Guest {
+impl Client {
     fn new(connection: Connection, seen: Arc<Seen>, stops_control: bool) -> Self {
         Self {
             connection,

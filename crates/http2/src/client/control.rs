@@ -2,7 +2,7 @@
 
 use super::{Client, Listener};
 use crate::frame::{
-    self, Code, DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, Head, MOST, flag, kind, setting,
+    self, Code, DEFAULT_PAYLOAD_BYTES, FrameHeader, HEAD_BYTES, MOST, flag, kind, setting,
 };
 use crate::{Fault, StreamFault};
 
@@ -10,7 +10,7 @@ impl Client {
     #[cold]
     pub(super) fn control(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
@@ -40,7 +40,12 @@ impl Client {
         }
     }
 
-    fn settings(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn settings(
+        &mut self,
+        head: FrameHeader,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         on_connection(head)?;
         if head.has(flag::ACK) {
             self.are_settings_known = true;
@@ -100,7 +105,7 @@ impl Client {
 
     fn window_update(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
@@ -129,7 +134,7 @@ impl Client {
 
     fn reset(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
@@ -148,7 +153,7 @@ impl Client {
 
     fn going_away(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
@@ -175,7 +180,7 @@ impl Client {
 
     /// A stream that was never opened can be neither reset nor given a window; one that has ended can, for the
     /// peer may not have known.
-    fn on_known_stream(&self, head: Head) -> Result<(), Fault> {
+    fn on_known_stream(&self, head: FrameHeader) -> Result<(), Fault> {
         match head.stream {
             0 => Err(Fault::WrongStream(head.kind, 0)),
             id if id % 2 == 0 || id >= self.next_id => Err(Fault::WrongStream(head.kind, id)),
@@ -184,7 +189,7 @@ impl Client {
     }
 }
 
-fn on_connection(head: Head) -> Result<(), Fault> {
+fn on_connection(head: FrameHeader) -> Result<(), Fault> {
     match head.stream {
         0 => Ok(()),
         id => Err(Fault::WrongStream(head.kind, id)),

@@ -2,7 +2,7 @@
 
 use super::stream::Stream;
 use super::{Client, Listener};
-use crate::frame::{self, Head, MOST, flag, kind};
+use crate::frame::{self, FrameHeader, MOST, flag, kind};
 use crate::{Fault, StreamFault};
 
 const TOO_MUCH_DATA: &str = "more data than its content-length says, or its status allows";
@@ -23,7 +23,7 @@ impl Client {
     #[inline(always)]
     pub(super) fn data(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         padding: &[u8],
         payload: &mut &[u8],
         out: &mut Vec<u8>,
@@ -241,7 +241,7 @@ impl Client {
 fn take_stream_window(
     stream: &mut Stream,
     window: u32,
-    head: Head,
+    head: FrameHeader,
     data: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), StreamFault> {

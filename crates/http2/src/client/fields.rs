@@ -1,7 +1,7 @@
 //! Heads of answers and of requests, as blocks.
 
 use super::{Answer, Client, Listener, MOST_FIELD_BYTES, Request};
-use crate::frame::{self, DEFAULT_PAYLOAD_BYTES, Head, flag, kind};
+use crate::frame::{self, DEFAULT_PAYLOAD_BYTES, FrameHeader, flag, kind};
 use crate::meaning::{Meaning, meaning};
 use crate::{Fault, StreamFault, hpack};
 
@@ -78,7 +78,7 @@ impl Client {
     #[inline]
     pub(super) fn headers(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
@@ -104,7 +104,7 @@ impl Client {
 
     pub(super) fn continuation(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
@@ -115,10 +115,12 @@ impl Client {
         }
         block.bytes.extend_from_slice(payload);
         if block.bytes.len() > MOST_FIELD_BYTES {
-            return Err(Fault::BadBlock(hpack::Broken::TooLong(MOST_FIELD_BYTES)));
+            return Err(Fault::BadBlock(hpack::HpackError::TooLong(
+                MOST_FIELD_BYTES,
+            )));
         }
         if head.has(flag::END_HEADERS) {
-            let head = Head {
+            let head = FrameHeader {
                 kind: kind::HEADERS,
                 ..head
             };
@@ -132,7 +134,7 @@ impl Client {
     #[inline]
     fn whole_block(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         is_end: bool,
         block: &[u8],
         out: &mut Vec<u8>,
@@ -179,7 +181,7 @@ impl Client {
     #[inline(never)]
     fn other_block(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         is_end: bool,
         block_bytes: usize,
         meant: Result<Meaning, &'static str>,

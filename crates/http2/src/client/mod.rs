@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::acks::Acks;
-use crate::frame::{self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, Head, MOST, setting};
+use crate::frame::{self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, FrameHeader, MOST, setting};
 use crate::given_up::GivenUp;
 use crate::hpack::{Decoder, Encoder, Fields};
 use crate::streams::Streams;
@@ -336,7 +336,7 @@ impl Client {
 
     /// What a frame on a stream that is not under way means: nothing, where we gave it up.
     #[cold]
-    fn stray(&self, head: Head) -> Result<(), Fault> {
+    fn stray(&self, head: FrameHeader) -> Result<(), Fault> {
         if head.stream % 2 == 0 || head.stream >= self.next_id {
             return Err(Fault::WrongStream(head.kind, head.stream));
         }

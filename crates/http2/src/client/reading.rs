@@ -2,7 +2,7 @@
 
 use super::{Client, Listener, MOST_IDLE_FRAMES};
 use crate::Fault;
-use crate::frame::{DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, Head, flag, kind};
+use crate::frame::{DEFAULT_PAYLOAD_BYTES, FrameHeader, HEAD_BYTES, flag, kind};
 
 impl Client {
     #[inline]
@@ -53,10 +53,10 @@ impl Client {
     fn hold(&mut self, input: &mut &[u8]) -> Result<(), Fault> {
         for _ in 0..2 {
             // First up to the head's end, then, as that says how much, up to the frame's.
-            let wanted = match Head::read(&self.pending) {
+            let wanted = match FrameHeader::read(&self.pending) {
                 None => HEAD_BYTES,
                 Some(_) => match self.whole(&self.pending)? {
-                    None => Head::read(&self.pending).map_or(HEAD_BYTES, wanted),
+                    None => FrameHeader::read(&self.pending).map_or(HEAD_BYTES, wanted),
                     Some(_) => return Ok(()),
                 },
             };
@@ -70,8 +70,8 @@ impl Client {
 
     /// The head of the frame that `bytes` begin with, if all is there that is read of it at once.
     #[inline]
-    fn whole(&self, bytes: &[u8]) -> Result<Option<Head>, Fault> {
-        let head = Head::read(bytes);
+    fn whole(&self, bytes: &[u8]) -> Result<Option<FrameHeader>, Fault> {
+        let head = FrameHeader::read(bytes);
         if !self.is_greeted {
             is_greeting(bytes, head)?;
         }
@@ -88,7 +88,7 @@ impl Client {
     #[inline(always)]
     fn frame(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         more: &mut &[u8],
         out: &mut Vec<u8>,
@@ -112,7 +112,7 @@ impl Client {
 
 /// Whether a connection may begin with these bytes, whose head, if they have one, this is.
 #[cold]
-fn is_greeting(bytes: &[u8], head: Option<Head>) -> Result<(), Fault> {
+fn is_greeting(bytes: &[u8], head: Option<FrameHeader>) -> Result<(), Fault> {
     if bytes.starts_with(b"HTTP/") {
         return Err(Fault::Http1);
     }
@@ -124,7 +124,7 @@ fn is_greeting(bytes: &[u8], head: Option<Head>) -> Result<(), Fault> {
 
 /// How many bytes of a frame are read at once: all, but of DATA, whose payload is handed on as it comes.
 #[inline]
-fn wanted(head: Head) -> usize {
+fn wanted(head: FrameHeader) -> usize {
     HEAD_BYTES
         + match head.kind {
             kind::DATA => usize::from(head.has(flag::PADDED) && head.length > 0),

@@ -1,7 +1,7 @@
 //! Blocks → fields.
 
 use super::table::{DEFAULT_TABLE_BYTES, ENTRY_BYTES, Table};
-use super::{Broken, primitive};
+use super::{HpackError, primitive};
 
 /// The fields of one block: names and values one after the other in one text.
 #[derive(Debug, Default, Clone)]
@@ -100,35 +100,35 @@ impl Decoder {
     ///
     /// # Errors
     /// How the block breaks RFC 7541. The connection cannot be read any further.
-    pub fn decode(&mut self, mut block: &[u8], fields: &mut Fields) -> Result<(), Broken> {
+    pub fn decode(&mut self, mut block: &[u8], fields: &mut Fields) -> Result<(), HpackError> {
         fields.clear();
         while let Some(&first) = block.first() {
             match first {
                 0x80.. => {
                     let index = primitive::read(&mut block, 7)?;
-                    let (name, value) = self.table.get(index).ok_or(Broken::NoEntry)?;
+                    let (name, value) = self.table.get(index).ok_or(HpackError::NoEntry)?;
                     fields.text.extend_from_slice(name);
                     let name_end = fields.text.len() as u32;
                     fields.text.extend_from_slice(value);
                     fields.ends.push((name_end, fields.text.len() as u32));
                 }
                 0x40.. => self.literal(&mut block, 6, true, fields)?,
-                0x20.. if !fields.is_empty() => return Err(Broken::MisplacedSize),
+                0x20.. if !fields.is_empty() => return Err(HpackError::MisplacedSize),
                 0x20.. => self.table_size(&mut block)?,
                 // Not to be indexed (0x0), or never, on no hop (0x1): the same to the last reader.
                 _ => self.literal(&mut block, 4, false, fields)?,
             }
             if fields.bytes() > self.most_field_bytes {
-                return Err(Broken::TooLong(self.most_field_bytes));
+                return Err(HpackError::TooLong(self.most_field_bytes));
             }
         }
         Ok(())
     }
 
-    fn table_size(&mut self, block: &mut &[u8]) -> Result<(), Broken> {
+    fn table_size(&mut self, block: &mut &[u8]) -> Result<(), HpackError> {
         let bytes = primitive::read(block, 5)?;
         if bytes > self.allowed_bytes {
-            return Err(Broken::TableTooLarge);
+            return Err(HpackError::TableTooLarge);
         }
         self.table.resize(bytes);
         self.changes += 1;
@@ -141,12 +141,12 @@ impl Decoder {
         bits: u32,
         is_kept: bool,
         fields: &mut Fields,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), HpackError> {
         let start = fields.text.len();
         match primitive::read(block, bits)? {
             0 => primitive::read_text(block, 7, &mut fields.text)?,
             index => {
-                let (name, _) = self.table.get(index).ok_or(Broken::NoEntry)?;
+                let (name, _) = self.table.get(index).ok_or(HpackError::NoEntry)?;
                 fields.text.extend_from_slice(name);
             }
         }

@@ -13,7 +13,7 @@ pub use table::DEFAULT_TABLE_BYTES;
 /// How a block breaks RFC 7541. Any of them ends the connection: the tables of the two sides are
 /// no longer alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
+pub enum HpackError {
     /// The block ends inside a field.
     #[error("the block ends inside a field")]
     CutShort,

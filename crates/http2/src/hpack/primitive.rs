@@ -1,6 +1,6 @@
 //! Numbers with a prefix of some bits and strings behind such a number, RFC 7541, section 5; QPACK writes them alike.
 
-use super::{Broken, huffman};
+use super::{HpackError, huffman};
 
 /// Appends `value`, its first bits in the lowest `bits` of a byte whose others are `flags`.
 pub fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
@@ -23,25 +23,25 @@ pub fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
 /// # Errors
 /// It is cut short, or has more than 32 bits.
 #[inline]
-pub fn read(input: &mut &[u8], bits: u32) -> Result<usize, Broken> {
-    let (&first, mut rest) = input.split_first().ok_or(Broken::CutShort)?;
+pub fn read(input: &mut &[u8], bits: u32) -> Result<usize, HpackError> {
+    let (&first, mut rest) = input.split_first().ok_or(HpackError::CutShort)?;
     let most = (1_u64 << bits) - 1;
     let mut value = u64::from(first) & most;
     if value == most {
         let mut shift = 0;
         loop {
-            let (&byte, after) = rest.split_first().ok_or(Broken::CutShort)?;
+            let (&byte, after) = rest.split_first().ok_or(HpackError::CutShort)?;
             rest = after;
             value += u64::from(byte & 0x7f) << shift;
             if value > u64::from(u32::MAX) {
-                return Err(Broken::Overflow);
+                return Err(HpackError::Overflow);
             }
             if byte & 0x80 == 0 {
                 break;
             }
             shift += 7;
             if shift > 28 {
-                return Err(Broken::Overflow);
+                return Err(HpackError::Overflow);
             }
         }
     }
@@ -66,15 +66,15 @@ pub fn write_text(text: &[u8], bits: u32, flags: u8, out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// It is cut short, or no Huffman code.
-pub fn read_text(input: &mut &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), Broken> {
+pub fn read_text(input: &mut &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), HpackError> {
     let is_coded = input.first().is_some_and(|first| first >> bits & 1 != 0);
     let length = read(input, bits)?;
-    let (text, rest) = input.split_at_checked(length).ok_or(Broken::CutShort)?;
+    let (text, rest) = input.split_at_checked(length).ok_or(HpackError::CutShort)?;
     *input = rest;
     if !is_coded {
         out.extend_from_slice(text);
     } else if !huffman::decode(text, out) {
-        return Err(Broken::BadHuffman);
+        return Err(HpackError::BadHuffman);
     }
     Ok(())
 }
@@ -82,7 +82,7 @@ pub fn read_text(input: &mut &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::{read, write};
-    use crate::hpack::Broken;
+    use crate::hpack::HpackError;
     use proptest::prelude::*;
 
     #[test]
@@ -100,9 +100,9 @@ mod tests {
             &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0][..],
             &[0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0],
         ] {
-            assert_eq!(read(&mut input, 7), Err(Broken::Overflow));
+            assert_eq!(read(&mut input, 7), Err(HpackError::Overflow));
         }
-        assert_eq!(read(&mut &[0xff, 0x80][..], 7), Err(Broken::CutShort));
+        assert_eq!(read(&mut &[0xff, 0x80][..], 7), Err(HpackError::CutShort));
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Frames that carry no request: SETTINGS, PING, GOAWAY, windows, resets, priorities.
 
-use super::{Code, Event, Head, Server, flag, kind};
+use super::{Code, Event, FrameHeader, Server, flag, kind};
 use crate::Fault;
 use crate::fault::{ABOVE_MOST, ZERO_UPDATE};
 use crate::frame::{DEFAULT_PAYLOAD_BYTES, MOST, setting};
@@ -9,7 +9,7 @@ impl Server {
     #[cold]
     pub(super) fn control(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
@@ -45,7 +45,12 @@ impl Server {
         }
     }
 
-    fn settings(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn settings(
+        &mut self,
+        head: FrameHeader,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         on_connection(head)?;
         if head.has(flag::ACK) {
             return is_long(head, payload.is_empty());
@@ -88,7 +93,7 @@ impl Server {
         Ok(())
     }
 
-    fn raise(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn raise(&mut self, head: FrameHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         is_long(head, payload.len() == 4)?;
         let by = i64::from(number(payload) & MOST);
         if head.stream == 0 {
@@ -117,7 +122,7 @@ impl Server {
         Ok(())
     }
 
-    fn client_reset(&mut self, head: Head, payload: &[u8]) -> Result<(), Fault> {
+    fn client_reset(&mut self, head: FrameHeader, payload: &[u8]) -> Result<(), Fault> {
         is_long(head, payload.len() == 4)?;
         self.was_opened(head)?;
         if let Some(stream) = self.streams.remove(head.stream) {
@@ -132,21 +137,21 @@ impl Server {
     }
 }
 
-fn is_long(head: Head, enough: bool) -> Result<(), Fault> {
+fn is_long(head: FrameHeader, enough: bool) -> Result<(), Fault> {
     match enough {
         true => Ok(()),
         false => Err(Fault::BadLength(head.kind)),
     }
 }
 
-fn on_connection(head: Head) -> Result<(), Fault> {
+fn on_connection(head: FrameHeader) -> Result<(), Fault> {
     match head.stream {
         0 => Ok(()),
         id => Err(Fault::WrongStream(head.kind, id)),
     }
 }
 
-fn on_stream(head: Head) -> Result<(), Fault> {
+fn on_stream(head: FrameHeader) -> Result<(), Fault> {
     match head.stream {
         0 => Err(Fault::WrongStream(head.kind, 0)),
         _ => Ok(()),

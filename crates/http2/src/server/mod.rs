@@ -15,7 +15,8 @@ use std::sync::Arc;
 use crate::Fault;
 use crate::acks::Acks;
 use crate::frame::{
-    self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, HEAD_BYTES, Head, MOST, flag, kind, setting,
+    self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, FrameHeader, HEAD_BYTES, MOST, flag, kind,
+    setting,
 };
 use crate::given_up::GivenUp;
 use crate::hpack::{Decoder, Encoder, Fields};
@@ -221,7 +222,7 @@ impl Server {
 
     /// What a frame on a stream that is not open means: nothing, where we ended it.
     #[cold]
-    fn stray(&self, head: Head) -> Result<(), Fault> {
+    fn stray(&self, head: FrameHeader) -> Result<(), Fault> {
         self.was_opened(head)?;
         match self.given_up.may_have(head.stream) {
             true => Ok(()),
@@ -230,7 +231,7 @@ impl Server {
     }
 
     /// Most frames are for streams that were opened, whether they have ended or not.
-    fn was_opened(&self, head: Head) -> Result<(), Fault> {
+    fn was_opened(&self, head: FrameHeader) -> Result<(), Fault> {
         let id = head.stream;
         let is_left_out = |&(first, last): &(u32, u32)| (first..=last).contains(&id);
         if id % 2 == 0 || id > self.last_stream || self.left_out.iter().any(is_left_out) {

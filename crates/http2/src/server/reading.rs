@@ -1,6 +1,6 @@
 //! Bytes → frames, however they were cut.
 
-use super::{Head, Server, flag, kind};
+use super::{FrameHeader, Server, flag, kind};
 use crate::Fault;
 use crate::frame::{DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, PREFACE};
 
@@ -36,7 +36,7 @@ impl Server {
     }
 
     /// Adds to a frame that came in pieces what is missing of it; its head, once it is whole.
-    fn hold(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Fault> {
+    fn hold(&mut self, input: &mut &[u8]) -> Result<Option<FrameHeader>, Fault> {
         loop {
             let head = self.head(&self.pending)?;
             // First up to the head's end, then, as that says how much, up to the frame's.
@@ -56,8 +56,8 @@ impl Server {
 
     /// The head of the frame that `bytes` begin with, if that may be one.
     #[inline]
-    fn head(&self, bytes: &[u8]) -> Result<Option<Head>, Fault> {
-        let Some(head) = Head::read(bytes) else {
+    fn head(&self, bytes: &[u8]) -> Result<Option<FrameHeader>, Fault> {
+        let Some(head) = FrameHeader::read(bytes) else {
             return Ok(None);
         };
         if !self.is_greeted && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
@@ -70,7 +70,7 @@ impl Server {
     }
 
     #[inline]
-    fn frame(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn frame(&mut self, head: FrameHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if self.block.is_some() && head.kind != kind::CONTINUATION {
             return Err(Fault::BlockInterrupted);
         }

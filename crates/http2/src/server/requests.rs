@@ -1,6 +1,6 @@
 //! Requests: their fields and their bodies.
 
-use super::{Code, Event, Head, LEFT_OUT, MOST_FIELD_BYTES, Server, Stream, flag, kind};
+use super::{Code, Event, FrameHeader, LEFT_OUT, MOST_FIELD_BYTES, Server, Stream, flag, kind};
 use crate::frame;
 use crate::meaning::{Asked, asked};
 use crate::{Fault, hpack};
@@ -30,7 +30,7 @@ impl Server {
     #[inline]
     pub(super) fn headers(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
@@ -61,7 +61,7 @@ impl Server {
 
     pub(super) fn continuation(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
@@ -71,7 +71,9 @@ impl Server {
         }
         block.bytes.extend_from_slice(payload);
         if block.bytes.len() > MOST_FIELD_BYTES {
-            return Err(Fault::BadBlock(hpack::Broken::TooLong(MOST_FIELD_BYTES)));
+            return Err(Fault::BadBlock(hpack::HpackError::TooLong(
+                MOST_FIELD_BYTES,
+            )));
         }
         if head.has(flag::END_HEADERS) {
             let Block {
@@ -142,7 +144,7 @@ impl Server {
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let Some(stream) = self.streams.get(id) else {
-            return self.stray(Head {
+            return self.stray(FrameHeader {
                 length: 0,
                 kind: kind::HEADERS,
                 flags: 0,
@@ -191,7 +193,7 @@ impl Server {
     /// A piece of a request's body, which is read away.
     pub(super) fn data(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {

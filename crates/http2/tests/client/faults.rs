@@ -3,7 +3,7 @@
 use crate::talk::{Talk, Told, WIDE, get};
 use assay_http2::client::{MOST_FIELD_BYTES, MOST_IDLE_FRAMES};
 use assay_http2::frame::{Code, flag, kind};
-use assay_http2::hpack::Broken;
+use assay_http2::hpack::HpackError;
 use assay_http2::{Fault, MOST_UNSENT_ACKS, StreamFault};
 
 /// What it is, then type, flags, stream and payload of the frame.
@@ -72,7 +72,7 @@ fn blocks_are_whole_or_broken() {
     assert_eq!(talk.fault(), Fault::BlockInterrupted);
     let mut talk = Talk::greeted(1);
     talk.frame(kind::HEADERS, flag::END_HEADERS, 1, &[0x80]);
-    assert_eq!(talk.fault(), Fault::BadBlock(Broken::NoEntry));
+    assert_eq!(talk.fault(), Fault::BadBlock(HpackError::NoEntry));
     let mut talk = Talk::greeted(1);
     talk.head(1, true, &[(":status", "200")])
         .frame(kind::DATA, 0, 1, b"x");
@@ -122,7 +122,7 @@ fn floods_end() {
     }
     assert_eq!(
         talk.fault(),
-        Fault::BadBlock(Broken::TooLong(MOST_FIELD_BYTES))
+        Fault::BadBlock(HpackError::TooLong(MOST_FIELD_BYTES))
     );
     let mut talk = Talk::greeted(1);
     for _ in 0..600 {

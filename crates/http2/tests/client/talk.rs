@@ -1,7 +1,7 @@
 //! A client, and the peer that a test writes by hand, frame by frame.
 
 use assay_http2::client::{Answer, Client, Listener, Request, Windows};
-use assay_http2::frame::{self, Code, HEAD_BYTES, Head};
+use assay_http2::frame::{self, Code, FrameHeader, HEAD_BYTES};
 use assay_http2::hpack::Encoder;
 use assay_http2::{Fault, StreamFault};
 
@@ -92,11 +92,11 @@ impl Talk {
     }
 
     /// What the client has written since, frame by frame.
-    pub fn written(&mut self) -> Vec<(Head, Vec<u8>)> {
+    pub fn written(&mut self) -> Vec<(FrameHeader, Vec<u8>)> {
         let out = std::mem::take(&mut self.out);
         let mut frames = Vec::new();
         let mut rest = out.strip_prefix(frame::PREFACE).unwrap_or(&out);
-        while let Some(head) = Head::read(rest) {
+        while let Some(head) = FrameHeader::read(rest) {
             let (whole, after) = rest.split_at(HEAD_BYTES + head.length);
             frames.push((head, whole[HEAD_BYTES..].to_vec()));
             rest = after;

@@ -3,7 +3,7 @@
 use crate::talk::{Talk, Told, WIDE, get, request};
 use assay_http2::StreamFault;
 use assay_http2::client::Windows;
-use assay_http2::frame::{Head, flag, kind, setting};
+use assay_http2::frame::{FrameHeader, flag, kind, setting};
 
 #[test]
 fn bodies_wait_for_the_windows() {
@@ -17,7 +17,7 @@ fn bodies_wait_for_the_windows() {
     talk.client
         .open(1, &request("POST", "/", b"12345"), &mut talk.out)
         .unwrap();
-    let sent = |frames: Vec<(Head, Vec<u8>)>| -> Vec<(u32, usize, bool)> {
+    let sent = |frames: Vec<(FrameHeader, Vec<u8>)>| -> Vec<(u32, usize, bool)> {
         let data = frames
             .into_iter()
             .filter(|(head, _)| head.kind == kind::DATA);

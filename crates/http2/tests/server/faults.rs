@@ -2,7 +2,7 @@
 
 use crate::guest::{BLOCK, ENDED, GET, Guest, OPEN, POST, Said};
 use assay_http2::frame::{self, Code, flag, kind};
-use assay_http2::hpack::Broken;
+use assay_http2::hpack::HpackError;
 use assay_http2::{Fault, MOST_UNSENT_ACKS};
 
 /// What it is, then type, flags, stream and payload of the frame.
@@ -139,7 +139,10 @@ fn a_block_comes_in_one_piece_after_the_other() {
     for _ in 0..5 {
         guest.frame(kind::CONTINUATION, 0, 1, &[0x82; 16_384]);
     }
-    assert_eq!(guest.told(), Err(Fault::BadBlock(Broken::TooLong(65_536))));
+    assert_eq!(
+        guest.told(),
+        Err(Fault::BadBlock(HpackError::TooLong(65_536)))
+    );
     assert_eq!(guest.said(), [Said::GoAway(0, Code::ENHANCE_YOUR_CALM)]);
 }
 

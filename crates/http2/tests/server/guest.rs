@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_http2::Fault;
-use assay_http2::frame::{self, Code, HEAD_BYTES, Head, kind};
+use assay_http2::frame::{self, Code, FrameHeader, HEAD_BYTES, kind};
 use assay_http2::hpack::Encoder;
 use assay_http2::server::{Event, Server};
 
@@ -109,7 +109,7 @@ impl Guest {
     pub fn said(&mut self) -> Vec<Said> {
         let out = std::mem::take(&mut self.out);
         let (mut said, mut rest) = (Vec::new(), &out[..]);
-        while let Some(head) = Head::read(rest) {
+        while let Some(head) = FrameHeader::read(rest) {
             let (whole, after) = rest.split_at(HEAD_BYTES + head.length);
             let number = |at: usize| {
                 let four = whole[HEAD_BYTES + at..].first_chunk();

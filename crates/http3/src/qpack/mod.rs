@@ -3,7 +3,7 @@
 mod table;
 
 use crate::Fault;
-use assay_http2::hpack::{Broken, Fields, primitive};
+use assay_http2::hpack::{Fields, HpackError, primitive};
 
 /// Appends a block of these fields; names are in lower case.
 pub fn encode<'a>(fields: impl IntoIterator<Item = (&'a [u8], &'a [u8])>, out: &mut Vec<u8>) {
@@ -65,7 +65,7 @@ pub fn decode(mut block: &[u8], most_field_bytes: usize, fields: &mut Fields) ->
             _ => return Err(Fault::DynamicTable),
         }
         if fields.bytes() > most_field_bytes {
-            return Err(Broken::TooLong(most_field_bytes).into());
+            return Err(HpackError::TooLong(most_field_bytes).into());
         }
     }
     Ok(())
@@ -75,8 +75,8 @@ pub fn decode(mut block: &[u8], most_field_bytes: usize, fields: &mut Fields) ->
 fn literal(
     block: &mut &[u8],
     fields: &mut Fields,
-    name: impl FnOnce(&mut &[u8], &mut Vec<u8>) -> Result<(), Broken>,
-) -> Result<(), Broken> {
+    name: impl FnOnce(&mut &[u8], &mut Vec<u8>) -> Result<(), HpackError>,
+) -> Result<(), HpackError> {
     fields.push(|text| {
         name(block, text)?;
         let name_end = text.len();

@@ -1,6 +1,6 @@
 //! The static table of RFC 9204, appendix A.
 
-use assay_http2::hpack::Broken;
+use assay_http2::hpack::HpackError;
 
 /// Name and value, by index.
 #[rustfmt::skip]
@@ -107,8 +107,8 @@ const ENTRIES: [(&str, &str); 99] = [
 ];
 
 /// The entry of an index.
-pub(super) fn get(index: usize) -> Result<(&'static [u8], &'static [u8]), Broken> {
-    let (name, value) = ENTRIES.get(index).ok_or(Broken::NoEntry)?;
+pub(super) fn get(index: usize) -> Result<(&'static [u8], &'static [u8]), HpackError> {
+    let (name, value) = ENTRIES.get(index).ok_or(HpackError::NoEntry)?;
     Ok((name.as_bytes(), value.as_bytes()))
 }
 

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::http2;
 use crate::responder::burn;
 use assay_http3::frame::{self, kind};
-use assay_http3::message::{Broken, Event, MOST_FIELD_BYTES, Reader, Side};
+use assay_http3::message::{Event, MOST_FIELD_BYTES, MessageError, Reader, Side};
 use assay_http3::peer::{Peer, Role, Stream};
 use assay_http3::{Code, Fault, Heads, qpack};
 use bytes::Bytes;
@@ -151,8 +151,8 @@ impl Guest {
             return Ok(());
         };
         match broken {
-            Broken::Connection(fault) => Err(fault),
-            Broken::Stream(fault) => {
+            MessageError::Connection(fault) => Err(fault),
+            MessageError::Stream(fault) => {
                 self.exchanges.remove(&id);
                 let code = code(fault.code());
                 let _ = self.connection.recv_stream(id).stop(code);
@@ -183,7 +183,7 @@ impl Guest {
         pieces: &[Bytes],
         has_ended: bool,
         answer: &Prepared,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), MessageError> {
         let Some(Exchange::Reading { reader, is_head }) = self.exchanges.get_mut(&id) else {
             return Ok(());
         };

@@ -4,7 +4,7 @@ use super::{At, Fault, GOOD, Step};
 use assay_http2::frame;
 use assay_null_server::chunks::ChunkReader;
 use assay_null_server::listen::{CannotListen, listen, listen_with};
-use assay_null_server::request::{Body, Head, parse_head};
+use assay_null_server::request::{Body, RequestHead, parse_head};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -257,7 +257,7 @@ impl Shared {
         Ok(())
     }
 
-    fn chosen(&self, head: &Head) -> Option<&'static Fault> {
+    fn chosen(&self, head: &RequestHead) -> Option<&'static Fault> {
         self.settings
             .fault
             .or_else(|| super::find(head.target.strip_prefix("/fault/")?))
@@ -350,7 +350,7 @@ fn read_record(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<()> {
 fn read_http2(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<()> {
     let mut at = frame::PREFACE.len();
     loop {
-        match input.get(at..).and_then(frame::Head::read) {
+        match input.get(at..).and_then(frame::FrameHeader::read) {
             Some(head) if head.kind == frame::kind::HEADERS => return Ok(()),
             Some(head) => at += frame::HEAD_BYTES + head.length,
             None if read_more(stream, input)? => {}
@@ -360,7 +360,7 @@ fn read_http2(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Takes a head off the front of `input`; None where the peer has ended.
-fn read_head(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<Option<Head>> {
+fn read_head(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<Option<RequestHead>> {
     loop {
         match parse_head(input) {
             Ok(Some(head)) => {
@@ -373,7 +373,7 @@ fn read_head(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<Option<Head>
     }
 }
 
-fn read_body(stream: &TcpStream, head: &Head, input: &mut Vec<u8>) -> io::Result<()> {
+fn read_body(stream: &TcpStream, head: &RequestHead, input: &mut Vec<u8>) -> io::Result<()> {
     match head.body {
         Body::Length(length) => {
             while (input.len() as u64) < length && read_more(stream, input)? {}

@@ -4,7 +4,7 @@ use crate::http2::{Talk, WIDE, ask, request};
 use crate::scripted::{PROGRAM, counts};
 use crate::server::{Server, rest};
 use assay_http2::client::Windows;
-use assay_http2::frame::{self, HEAD_BYTES, Head, flag, kind, setting};
+use assay_http2::frame::{self, FrameHeader, HEAD_BYTES, flag, kind, setting};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -85,7 +85,7 @@ fn an_answer_counts_as_written_once_its_last_byte_is() {
     while seen < 5 {
         let mut head = [0; HEAD_BYTES];
         stream.read_exact(&mut head).expect("it answers");
-        let head = Head::read(&head).expect("a head");
+        let head = FrameHeader::read(&head).expect("a head");
         let mut payload = vec![0; head.length];
         stream.read_exact(&mut payload).expect("a payload");
         assert!(head.kind != kind::DATA || !head.has(flag::END_STREAM));

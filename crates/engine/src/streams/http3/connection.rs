@@ -19,8 +19,8 @@ use socket2::Socket;
 
 use super::lost::PathState;
 use super::numbers::ByNumber;
+use crate::context::{ArmContext, ConnectionFailure};
 use crate::control::NEVER;
-use crate::desk::{Broken, Desk};
 use crate::record::Session;
 use crate::record::recorder::Recorder;
 
@@ -128,7 +128,7 @@ impl Http3 {
         self.streams.is_empty()
     }
 
-    /// The seats whose streams are under way.
+    /// The slots whose streams are under way.
     pub(crate) fn keys(&self) -> Vec<u32> {
         self.streams.values().map(|stream| stream.key).collect()
     }
@@ -150,8 +150,8 @@ impl Http3 {
     }
 
     /// What the system says of the socket.
-    pub(crate) fn unreached(&self, error: &io::Error, desk: &Desk) -> Broken {
-        self.path_state().unreached(error, desk)
+    pub(crate) fn unreached(&self, error: &io::Error, context: &ArmContext) -> ConnectionFailure {
+        self.path_state().unreached(error, context)
     }
 
     /// What was agreed on, in words. Of the cipher QUIC's state says nothing.
@@ -177,7 +177,7 @@ impl Http3 {
         }
     }
 
-    /// Opens a stream for a seat's request and sends what the windows allow; None where the peer allows no stream, or no
+    /// Opens a stream for a slot's request and sends what the windows allow; None where the peer allows no stream, or no
     /// more of them.
     #[inline]
     pub(crate) fn open(&mut self, key: u32, request: Bytes, to_head: bool) -> Option<u64> {

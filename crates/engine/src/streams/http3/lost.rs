@@ -5,7 +5,7 @@ use std::io;
 use assay_http3::{Code, Fault};
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
-use crate::desk::{Broken, Desk};
+use crate::context::{ArmContext, ConnectionFailure};
 use crate::record::Failure;
 
 /// TLS's alert of no_application_protocol (RFC 7301, 3.2).
@@ -48,14 +48,20 @@ impl PathState {
         }
     }
 
-    fn broken(self, failure: Failure, name: &str, detail: String, desk: &Desk) -> Broken {
+    fn broken(
+        self,
+        failure: Failure,
+        name: &str,
+        detail: String,
+        context: &ArmContext,
+    ) -> ConnectionFailure {
         let stage = self.stage();
-        desk.recorder.note_fault(&format!("{stage}: {name}"));
-        Broken::new(failure, detail)
+        context.recorder.note_fault(&format!("{stage}: {name}"));
+        ConnectionFailure::new(failure, detail)
     }
 
     /// Why QUIC has lost it.
-    pub(super) fn lost(self, reason: &ConnectionError, desk: &Desk) -> Broken {
+    pub(super) fn lost(self, reason: &ConnectionError, context: &ArmContext) -> ConnectionFailure {
         let (failure, name, detail) = match reason {
             ConnectionError::VersionMismatch => (
                 Failure::WrongProtocol,
@@ -96,7 +102,7 @@ impl PathState {
             Failure::WrongProtocol if name != "version negotiation" => NOT_PICKED.into(),
             _ => detail,
         };
-        self.broken(failure, &name, detail, desk)
+        self.broken(failure, &name, detail, context)
     }
 
     /// What a code of QUIC's own means, where it says nothing else `otherwise`.
@@ -119,34 +125,34 @@ impl PathState {
     }
 
     /// How its peer broke HTTP/3.
-    pub(super) fn faulty(self, fault: Fault, desk: &Desk) -> Broken {
+    pub(super) fn faulty(self, fault: Fault, context: &ArmContext) -> ConnectionFailure {
         let name = name(fault.code());
         let detail = format!("{name}: {fault}");
-        self.broken(Failure::ProtocolError, &name, detail, desk)
+        self.broken(Failure::ProtocolError, &name, detail, context)
     }
 
     /// What the system says of its socket: of a server that was there, that it is gone.
-    pub(super) fn unreached(self, error: &io::Error, desk: &Desk) -> Broken {
-        let broken = Broken::io(error);
+    pub(super) fn unreached(self, error: &io::Error, context: &ArmContext) -> ConnectionFailure {
+        let broken = ConnectionFailure::io(error);
         if self.is_open && broken.failure == Failure::ConnectRefused {
             let detail = "the server's port is closed: it has gone".into();
-            return self.broken(Failure::Reset, "port closed", detail, desk);
+            return self.broken(Failure::Reset, "port closed", detail, context);
         }
         let name = broken.failure.name();
-        self.broken(broken.failure, name, broken.detail, desk)
+        self.broken(broken.failure, name, broken.detail, context)
     }
 }
 
 const NOT_PICKED: &str = "the server does not speak HTTP/3: it does not pick h3 (ALPN)";
 
 /// Why the peer ended a stream.
-pub(super) fn reset(code: Code, desk: &Desk) -> Broken {
+pub(super) fn reset(code: Code, context: &ArmContext) -> ConnectionFailure {
     if code == Code::REQUEST_REJECTED {
-        return Broken::new(Failure::Unprocessed, "the server rejected the request");
+        return ConnectionFailure::new(Failure::Unprocessed, "the server rejected the request");
     }
     let name = name(code);
-    desk.recorder.note_reset(&name);
-    Broken::new(
+    context.recorder.note_reset(&name);
+    ConnectionFailure::new(
         Failure::StreamReset,
         format!("the server ended the stream: {name}"),
     )

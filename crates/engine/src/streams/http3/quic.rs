@@ -20,8 +20,8 @@ use quinn_udp::{RecvMeta, UdpSocketState};
 
 use super::connection::{Http3, Way};
 use super::timers::Timers;
+use crate::context::ConnectionFailure;
 use crate::control::NEVER;
-use crate::desk::Broken;
 use crate::program::Program;
 use crate::record::Failure;
 use crate::record::recorder::Recorder;
@@ -122,21 +122,22 @@ impl Quic {
     ///
     /// # Errors
     /// What the system refuses, or TLS.
-    pub(crate) fn open(&mut self, slot: u32, now_ns: u64) -> Result<Http3, Broken> {
+    pub(crate) fn open(&mut self, slot: u32, now_ns: u64) -> Result<Http3, ConnectionFailure> {
         let now = self.instant(now_ns);
         let open = |connector: &QuicConnector| -> io::Result<_> {
             let (socket, address) = connector.open(slot as usize)?;
             let state = UdpSocketState::new((&socket).into())?;
             Ok((socket, state, address))
         };
-        let (socket, state, address) = open(&self.connector).map_err(|error| Broken::io(&error))?;
+        let (socket, state, address) =
+            open(&self.connector).map_err(|error| ConnectionFailure::io(&error))?;
         let config = self.connector.config.clone();
         self.begun += 1;
         let (name, server) = (name_of(self.begun), &self.connector.server_name);
         let (handle, connection) = self
             .endpoint
             .connect(now, config, name, server)
-            .map_err(|error| Broken::new(Failure::Tls, error.to_string()))?;
+            .map_err(|error| ConnectionFailure::new(Failure::Tls, error.to_string()))?;
         let way = Way {
             socket,
             state,

@@ -8,7 +8,7 @@ use quinn_proto::{Dir, ReadError, StreamEvent, StreamId};
 
 use super::connection::{Http3, Stream, code, id_of, send};
 use super::lost;
-use crate::desk::Broken;
+use crate::context::ConnectionFailure;
 use crate::record::Failure;
 use crate::streams::reading::Reading;
 
@@ -21,7 +21,7 @@ impl Http3 {
         &mut self,
         heads: &mut Heads,
         at: &mut Reading<'_>,
-    ) -> Result<bool, Broken> {
+    ) -> Result<bool, ConnectionFailure> {
         let mut is_connected = false;
         while let Some(event) = self.connection.poll() {
             let heeded = match event {
@@ -31,14 +31,14 @@ impl Http3 {
                     Ok(())
                 }
                 quinn_proto::Event::ConnectionLost { reason } => {
-                    return Err(self.path_state().lost(&reason, at.desk));
+                    return Err(self.path_state().lost(&reason, at.context));
                 }
                 quinn_proto::Event::Stream(event) => self.heed(event, heads, at),
                 _ => Ok(()),
             };
             if let Err(fault) = heeded {
                 self.closes_with = fault.code();
-                return Err(self.path_state().faulty(fault, at.desk));
+                return Err(self.path_state().faulty(fault, at.context));
             }
         }
         Ok(is_connected)
@@ -131,15 +131,15 @@ impl Http3 {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => {
                     if let Err(broken) = stream.read(&chunk.bytes, heads, at) {
-                        break Ended::Broken(broken);
+                        break MessageEnd::Broken(broken);
                     }
                 }
                 Ok(None) => match stream.reader.finish() {
-                    Ok(()) => break Ended::Whole,
-                    Err(broken) => break Ended::Broken(broken),
+                    Ok(()) => break MessageEnd::Whole,
+                    Err(broken) => break MessageEnd::Broken(broken),
                 },
-                Err(ReadError::Blocked) => break Ended::NotYet,
-                Err(ReadError::Reset(code)) => break Ended::Reset(Code(code.into_inner())),
+                Err(ReadError::Blocked) => break MessageEnd::NotYet,
+                Err(ReadError::Reset(code)) => break MessageEnd::Reset(Code(code.into_inner())),
             }
         };
         let _ = chunks.finalize();
@@ -147,10 +147,15 @@ impl Http3 {
     }
 
     /// What follows for a stream from what was read of it.
-    fn ended(&mut self, id: StreamId, ended: Ended, at: &mut Reading<'_>) -> Result<(), Fault> {
+    fn ended(
+        &mut self,
+        id: StreamId,
+        ended: MessageEnd,
+        at: &mut Reading<'_>,
+    ) -> Result<(), Fault> {
         let (broken, why) = match ended {
-            Ended::NotYet => return Ok(()),
-            Ended::Whole => {
+            MessageEnd::NotYet => return Ok(()),
+            MessageEnd::Whole => {
                 if let Some(stream) = self.take(id.index()) {
                     at.end_answer(stream.key);
                     if !stream.unsent.is_empty() {
@@ -160,12 +165,12 @@ impl Http3 {
                 }
                 return Ok(());
             }
-            Ended::Broken(message::Broken::Connection(fault)) => return Err(fault),
-            Ended::Broken(message::Broken::Stream(fault)) => {
-                let broken = Broken::new(Failure::BadAnswer, fault.to_string());
+            MessageEnd::Broken(message::MessageError::Connection(fault)) => return Err(fault),
+            MessageEnd::Broken(message::MessageError::Stream(fault)) => {
+                let broken = ConnectionFailure::new(Failure::BadAnswer, fault.to_string());
                 (broken, fault.code())
             }
-            Ended::Reset(code) => (lost::reset(code, at.desk), Code::REQUEST_CANCELLED),
+            MessageEnd::Reset(code) => (lost::reset(code, at.context), Code::REQUEST_CANCELLED),
         };
         if let Some(stream) = self.take(id.index()) {
             at.fail_answer(stream.key, broken);
@@ -217,7 +222,7 @@ impl Http3 {
     /// The peer processes no request from this stream on (RFC 9114, 5.2).
     fn go_away(&mut self, from: u64, at: &mut Reading<'_>) {
         self.is_going_away = true;
-        at.desk.recorder.note_going_away("GOAWAY");
+        at.context.recorder.note_going_away("GOAWAY");
         let first = from / 4;
         let beyond: Vec<u64> = (self.streams.keys().copied())
             .filter(|number| *number >= first)
@@ -225,7 +230,7 @@ impl Http3 {
         for number in beyond {
             if let Some(stream) = self.take(number) {
                 let detail = "beyond the last request of the server's GOAWAY";
-                let broken = Broken::new(Failure::Unprocessed, detail);
+                let broken = ConnectionFailure::new(Failure::Unprocessed, detail);
                 at.fail_answer(stream.key, broken);
                 self.end_stream(id_of(number), Code::REQUEST_CANCELLED);
             }
@@ -237,11 +242,11 @@ impl Http3 {
 const OF_ANY: u32 = 0;
 
 /// What was read of a stream so far.
-enum Ended {
+enum MessageEnd {
     NotYet,
     Whole,
     Reset(Code),
-    Broken(message::Broken),
+    Broken(message::MessageError),
 }
 
 impl Stream {
@@ -252,22 +257,22 @@ impl Stream {
         mut input: &[u8],
         heads: &mut Heads,
         at: &mut Reading<'_>,
-    ) -> Result<(), message::Broken> {
-        let exchange = &mut at.seats[self.key as usize].exchange;
+    ) -> Result<(), message::MessageError> {
+        let exchange = &mut at.slots[self.key as usize].exchange;
         while let Some(event) = self.reader.next(&mut input, heads)? {
             match event {
                 Event::Answer { status } => {
-                    exchange.note_first_byte(at.now_ns, at.desk);
-                    let head = at.desk.heads.of_fields(
+                    exchange.note_first_byte(at.now_ns, at.context);
+                    let head = at.context.heads.of_fields(
                         "HTTP/3",
                         (OF_ANY, heads.changes()),
                         status,
                         heads.fields().iter(),
                         at.program.reads_heads,
                     );
-                    exchange.take_head(head, &[], at.program, at.desk);
+                    exchange.take_head(head, &[], at.program, at.context);
                 }
-                Event::Body(data) => exchange.take_data(data, at.program, at.desk),
+                Event::Body(data) => exchange.take_data(data, at.program, at.context),
                 Event::Request => {}
             }
         }

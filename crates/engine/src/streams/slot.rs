@@ -1,12 +1,12 @@
-//! What a request sits in while connections that carry several have it.
+//! A stream slot: room for one request on a connection that carries several at once.
 
-use crate::desk::Broken;
+use crate::context::ConnectionFailure;
 use crate::exchange::Exchange;
 use crate::record::recorder::Recorder;
 
-/// Where a seat's request is.
+/// Where the request of a slot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum SlotState {
     Free,
     /// For a stream; whether because the peer allows no more of them at once.
     Waiting {
@@ -18,13 +18,13 @@ pub(crate) enum State {
     },
 }
 
-/// One of the requests that connections carry at once.
+/// Room for one request at a time on a multiplexed connection.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct StreamSlot {
     pub(crate) exchange: Exchange,
-    pub(crate) state: State,
+    pub(crate) state: SlotState,
     /// The connection that its requests go over.
-    pub(crate) wire: u32,
+    pub(crate) connection: u32,
     /// When its request, or the one that follows a redirect, began to wait for a connection: it may not for longer
     /// than the timeout, however many are opened meanwhile.
     pub(crate) taken_ns: u64,
@@ -32,12 +32,12 @@ pub(crate) struct Seat {
     pub(crate) made: Option<assay_http2::client::Request>,
 }
 
-impl Seat {
-    pub(crate) fn new(wire: u32) -> Self {
+impl StreamSlot {
+    pub(crate) fn new(connection: u32) -> Self {
         Self {
             exchange: Exchange::new(),
-            state: State::Free,
-            wire,
+            state: SlotState::Free,
+            connection,
             taken_ns: 0,
             made: None,
         }
@@ -46,7 +46,9 @@ impl Seat {
     /// Counts how long it has waited for the peer's leave, where it has.
     #[inline]
     pub(crate) fn note_wait(&self, now_ns: u64, recorder: &Recorder) {
-        if let (State::Waiting { is_held: true }, Some(counts)) = (self.state, &recorder.streams) {
+        if let (SlotState::Waiting { is_held: true }, Some(counts)) =
+            (self.state, &recorder.streams)
+        {
             let waited_ns = now_ns.saturating_sub(self.exchange.since_ns);
             counts.waits.add(1);
             counts.wait_ns.add(waited_ns);
@@ -54,9 +56,9 @@ impl Seat {
     }
 }
 
-/// Whose streams came to their end, and how.
+/// The slots whose streams ended, and how.
 #[derive(Debug, Default)]
-pub(crate) struct Ended {
+pub(crate) struct EndedStreams {
     pub(crate) answered: Vec<u32>,
-    pub(crate) failed: Vec<(u32, Broken)>,
+    pub(crate) failed: Vec<(u32, ConnectionFailure)>,
 }

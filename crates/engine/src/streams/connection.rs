@@ -1,4 +1,4 @@
-//! One connection that carries several requests at once, whichever HTTP it speaks.
+//! One multiplexed connection: HTTP/2 or HTTP/3, with several requests at once.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use assay_http2::client::Client;
 
 use super::http2::Http2;
 use super::http3::Http3;
-use crate::connection::Stage;
+use crate::connection::ConnectionStage;
 use crate::program::Program;
 use crate::record::recorder::Recorder;
 use crate::transport::Transport;
@@ -19,12 +19,12 @@ pub(crate) enum Carrier<T> {
 }
 
 /// A connection, open or not, and what waits for it.
-pub(crate) struct Wire<T> {
+pub(crate) struct MuxConnection<T> {
     pub(crate) carrier: Carrier<T>,
-    pub(crate) stage: Stage,
+    pub(crate) stage: ConnectionStage,
     /// Whether it is among those that are written next.
     pub(crate) is_due: bool,
-    /// Seats whose requests wait for it: to be open, greeted, or allowed another stream.
+    /// Slots whose requests wait for it: to be open, greeted, or allowed another stream.
     pub(crate) waiting: VecDeque<u32>,
     /// Whether it takes no more requests, because nothing was heard on it for too long.
     pub(crate) is_silent: bool,
@@ -85,7 +85,7 @@ impl<T: Transport> Carrier<T> {
         }
     }
 
-    /// The seats whose streams are under way.
+    /// The slots whose streams are under way.
     fn keys(&self) -> Vec<u32> {
         match self {
             Self::Http3(http3) => http3.keys(),
@@ -101,11 +101,11 @@ impl<T: Transport> Carrier<T> {
     }
 }
 
-impl<T: Transport> Wire<T> {
+impl<T: Transport> MuxConnection<T> {
     pub(crate) fn new() -> Self {
         Self {
             carrier: Carrier::None,
-            stage: Stage::Closed,
+            stage: ConnectionStage::Closed,
             is_due: false,
             waiting: VecDeque::new(),
             is_silent: false,
@@ -127,7 +127,7 @@ impl<T: Transport> Wire<T> {
     pub(crate) fn begin(&mut self, carrier: Carrier<T>) {
         self.begun_ns = self.since_ns;
         self.carrier = carrier;
-        self.stage = Stage::Opening;
+        self.stage = ConnectionStage::Opening;
     }
 
     pub(crate) fn http2(&mut self) -> Option<&mut Http2<T>> {
@@ -142,7 +142,7 @@ impl<T: Transport> Wire<T> {
         if let Carrier::Http2(http2) = &mut self.carrier {
             http2.greet(self.first_stream);
         }
-        self.stage = Stage::Busy;
+        self.stage = ConnectionStage::Busy;
         self.since_ns = now_ns;
         self.heard_ns = now_ns;
     }
@@ -258,13 +258,13 @@ impl<T: Transport> Wire<T> {
         }
     }
 
-    /// Makes the place ready for another connection; the seats whose streams were under way.
+    /// Makes the place ready for another connection; the slots whose streams were under way.
     pub(super) fn clear(&mut self, now_ns: u64, recorder: &Recorder) -> Vec<u32> {
         let keys = self.carrier.keys();
         match std::mem::replace(&mut self.carrier, Carrier::None) {
             Carrier::None => {}
             Carrier::Http2(mut http2) => {
-                http2.part(self.stage == Stage::Busy);
+                http2.part(self.stage == ConnectionStage::Busy);
                 recorder.open_now.set(recorder.open_now.get() - 1);
             }
             // It tells the peer when it is dropped.
@@ -274,7 +274,7 @@ impl<T: Transport> Wire<T> {
             }
         }
         self.note_stall(now_ns, recorder);
-        self.stage = Stage::Closed;
+        self.stage = ConnectionStage::Closed;
         self.is_silent = false;
         self.carried = 0;
         self.answered = 0;

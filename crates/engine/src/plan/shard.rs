@@ -1,4 +1,4 @@
-//! A part of a load: what this process has of it, where others have the rest.
+//! A shard of a load: the workers that run in this process, where others run the rest.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::{LoadPlan, Stop};
 /// its connections, rates, counts and seeds are dealt to all of its workers, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct Shard {
     /// The number of the first worker that runs here.
     pub first_worker: u32,
     /// How many run here.
@@ -20,10 +20,10 @@ pub struct Part {
 }
 
 impl LoadPlan {
-    /// The part of the plan that is executed here: all of it, unless it says otherwise.
+    /// The shard of the plan that is executed here: all of it, unless it says otherwise.
     #[must_use]
-    pub fn part_here(&self) -> Part {
-        self.part.unwrap_or(Part {
+    pub fn shard_here(&self) -> Shard {
+        self.part.unwrap_or(Shard {
             first_worker: 0,
             workers: self.threads,
             starts_at_unix_ns: 0,
@@ -37,10 +37,10 @@ impl LoadPlan {
         connections / self.threads + u32::from(number < connections % self.threads)
     }
 
-    /// How many of the plan's counted requests the workers of a part share: so many for each of them,
+    /// How many of the plan's counted requests the workers of a shard share: so many for each of them,
     /// and what is left over for the first workers of the plan.
     #[must_use]
-    pub fn count_of(&self, part: Part) -> Option<u64> {
+    pub fn count_of(&self, shard: Shard) -> Option<u64> {
         let Stop::AtCount { count, .. } = self.stop else {
             return None;
         };
@@ -49,6 +49,6 @@ impl LoadPlan {
             count % u64::from(self.threads),
         );
         let before = |worker: u32| u64::from(worker) * each + left.min(u64::from(worker));
-        Some(before(part.first_worker + part.workers) - before(part.first_worker))
+        Some(before(shard.first_worker + shard.workers) - before(shard.first_worker))
     }
 }

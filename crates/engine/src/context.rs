@@ -1,4 +1,4 @@
-//! What the connections of one worker share while they read and write.
+//! [`ArmContext`]: what the connections of an arm in one worker share while they read and write.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ const SMALL_BODY_BYTES: usize = 1024;
 /// A buffer for bodies is kept for the next one up to this size.
 const KEPT_BODY_BYTES: usize = 1024 * 1024;
 
-/// What a worker's connections share: its recorder and what they need while reading.
+/// What an arm's connections share: the recorder, the variables and the buffers for reading.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct ArmContext {
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) heads: Heads,
     /// Buffers for bodies that come in pieces and are checked.
@@ -32,7 +32,7 @@ pub(crate) struct Desk {
     pub(crate) supply: Option<Box<Supplied>>,
 }
 
-impl Desk {
+impl ArmContext {
     pub(crate) fn new(
         recorder: Arc<Recorder>,
         heads: Heads,
@@ -118,12 +118,12 @@ impl Desk {
 
 /// Why a connection cannot go on, and what was seen.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct ConnectionFailure {
     pub(crate) failure: Failure,
     pub(crate) detail: String,
 }
 
-impl Broken {
+impl ConnectionFailure {
     pub(crate) fn new(failure: Failure, detail: impl Into<String>) -> Self {
         Self {
             failure,
@@ -136,7 +136,7 @@ impl Broken {
     }
 }
 
-impl From<Fault> for Broken {
+impl From<Fault> for ConnectionFailure {
     fn from(fault: Fault) -> Self {
         Self::new(Failure::of_fault(fault), fault.to_string())
     }
