@@ -222,7 +222,7 @@ def test_a_unix_socket(load: Load, tmp_path: Path) -> None:
     assert wire.requests[0] == b"GET /x HTTP/1.1\r\nHost: app.test\r\n\r\n"
 
 
-def test_addresses_are_used_in_slice(load: Load) -> None:
+def test_addresses_are_used_in_turn(load: Load) -> None:
     with recording() as one, recording() as two:
         where = ("--address", f"127.0.0.1:{one.port}", "--address", f"127.0.0.1:{two.port}")
         load.clean("http://app.test/", *where, count=40, connections=4)
