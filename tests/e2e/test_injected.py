@@ -8,7 +8,7 @@ from pathlib import Path
 import planting
 import pytest
 from planting import Injected, plants, table
-from planting.far import AT_A_DISTANCE
+from planting.far import EMULATED
 
 from assay.servers.emulation import lacking
 from assay.verdict import RULES
@@ -19,7 +19,7 @@ SHORT_CLEAN = replace(plants.CLEAN, blocks=3, load="connections = 8\nmeasure_s =
 
 @pytest.mark.parametrize("plant", plants.EVERY, ids=[plant.name for plant in plants.EVERY])
 def test_the_flaw_is_found(plant: Injected, tmp_path: Path) -> None:
-    if plant in AT_A_DISTANCE and (lacks := lacking()):
+    if plant in EMULATED and (lacks := lacking()):
         pytest.skip(str(lacks))
     judgement = planting.run(plant, tmp_path)
     CAUGHT[plant.name] = planting.outcome(plant, judgement)

@@ -118,7 +118,7 @@ def test_a_timeout_is_four_round_trips_at_least(timeout_s: float, right: bool) -
         "warm_up_min_s": 1,
         "warm_up_max_s": 5,
         "timeout_s": timeout_s,
-        "distance": {"round_trip_ms": 20},
+        "emulation": {"round_trip_ms": 20},
     }
     if right:
         assert msgspec.convert(given, LoadSetting).timeout_s == timeout_s

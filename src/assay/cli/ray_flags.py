@@ -46,10 +46,11 @@ def somewhere(
 
         yield run, HERE
         return
-    far = [case.case.load for case in run.cases if case.case.distance is not None]
+    far = [case.case.load for case in run.cases if case.case.emulation is not None]
     if far:
         raise InputError(
-            f"--ray: load {far[0]!r} is at a distance, which is made on one machine", "leave --ray out"
+            f"--ray: load {far[0]!r} needs network emulation, which is made on one machine",
+            "leave --ray out",
         )
     from assay.cluster import session
     from assay.servers.external import ExternalAddress

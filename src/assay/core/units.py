@@ -170,7 +170,7 @@ def span(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def distance(round_trip_ns: float, loss: float, congestion: str = "") -> str:
+def emulation(round_trip_ns: float, loss: float, congestion: str = "") -> str:
     """Write how far a server is: "20 ms there and back, 1 % of packets lost each way, TCP by reno"."""
     lost = f", {share(loss, exact=True)} of packets lost each way" if loss else ""
     shared = f", TCP by {congestion}" if congestion else ""

@@ -39,7 +39,7 @@ class Search(Value, frozen=True, kw_only=True):
     measure_ns: int
 
 
-class Distance(Value, frozen=True, kw_only=True):
+class Emulation(Value, frozen=True, kw_only=True):
     """How far a load's servers are from its client: the time there and back, and the share of packets that
     are lost each way. TCP shares the way out by the algorithm `congestion`, or as this machine's does."""
 
@@ -63,7 +63,7 @@ class Case(Value, frozen=True, kw_only=True):
     with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
     `blocks` names the blocks that it takes part in; empty means every one. `rate` says at which rate an
     open loop is offered that follows the closed ones, `search` what it looks for at many rates. At a
-    `distance` there is a link with a delay between client and server.
+    `emulation` there is a link with a delay between client and server.
     """
 
     id: str
@@ -80,7 +80,7 @@ class Case(Value, frozen=True, kw_only=True):
     search: Search | None = None
     entry: str = ""
     where: tuple[str, ...] = ()
-    distance: Distance | None = None
+    emulation: Emulation | None = None
 
     @property
     def name(self) -> str:
@@ -224,12 +224,12 @@ class Carried(Value, frozen=True, kw_only=True):
 
 class Link(Value, frozen=True, kw_only=True):
     """The way between client and server: whether both ran on one machine, and what the way was measured to
-    carry; None where it was not measured. With a `distance` it is a link of ours: what it `carried`, and by
+    carry; None where it was not measured. With an `emulation` it is a link of ours: what it `carried`, and by
     which algorithm this machine's TCP shares one out (`congestion`)."""
 
     same_machine: bool
     bytes_per_s: float | None = None
-    distance: Distance | None = None
+    emulation: Emulation | None = None
     carried: Carried | None = None
     congestion: str = ""
 

@@ -195,12 +195,12 @@ def _announced(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
     others = [one for one in resolved.cases if one.case.dependent or not is_interleavable(one.case, one.plan)]
     if resolved.design.interleave is not None and others:
         observer.note(
-            "one after the other: open loops, searches, counted loads and those at a distance; "
+            "one after the other: open loops, searches, counted loads and those over an emulated network; "
             "what follows from an interleaved block is asked of its servers"
         )
-    lacks = lacking() if any(one.case.distance for one in resolved.cases) else None
+    lacks = lacking() if any(one.case.emulation for one in resolved.cases) else None
     if lacks is not None:
-        observer.note(f"loads at a distance are not measured: {lacks}")
+        observer.note(f"loads over an emulated network are not measured: {lacks}")
     if resolved.design.sequential:
         observer.note(f"one after the other: {resolved.design.sequential}")
     return resolved

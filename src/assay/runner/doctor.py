@@ -141,11 +141,11 @@ def _ports(connections: int) -> Fitness:
 
 
 def _links(study: ResolvedRun | None) -> Fitness:
-    """Whether servers can be had at a distance: unfit only where the study asks for that."""
+    """Whether servers can be had over an emulated network: unfit only where the study asks for that."""
     lacks = lacking()
     if lacks is None:
         return Fitness("links with a delay", "can be made", True)
-    wanted = study is not None and any(case.case.distance for case in study.cases)
+    wanted = study is not None and any(case.case.emulation for case in study.cases)
     return Fitness("links with a delay", lacks.message, not wanted, lacks.remedy)
 
 

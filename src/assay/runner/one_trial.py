@@ -66,7 +66,7 @@ def run_trial(
     """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
     trial = msgspec.structs.replace(trial, plan=planned(case, due.plan, bench, due.plan.url))
     try:
-        with bench.ways.to(case.case.distance) as way:
+        with bench.ways.to(case.case.emulation) as way:
             return _measured(trial, case, prepared, due, bench, way)
     except ServerFailed as failed:
         return msgspec.structs.replace(trial, failure=failure_of(failed))
@@ -119,9 +119,9 @@ def _measured(
     bench: Bench,
     way: NetworkPath | None,
 ) -> Trial:
-    """The trial. At a distance the server is tested where it is, and loaded over the way to it."""
+    """The trial. Over an emulated network the server is tested where it is, and loaded over the way to it."""
     slot, routes = due.slot, tested_routes(case)
-    if way is None:  # services are where all other servers are, and those at a distance need none
+    if way is None:  # services are where all other servers are, and those over an emulated network need none
         bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
     running, warmed = bench.warm_pool.take(due.follows) or _fresh(case, prepared, due, bench, way)
     url = f"{running.scheme}://{PEER}:{running.port}/" if way else running.url

@@ -1,8 +1,8 @@
-"""Servers at a distance: a link with a delay and loss between them and their client, on this machine.
+"""Network emulation: a link with a delay and loss between servers and their client, on this machine.
 
-A namespace of its own has a device for each distance. Servers listen on the device's address and are met at
-its peer's; the program behind it (`assay.servers.link`) keeps each packet for half of the round trip, loses
-some, and hands it back as if the peer had sent it.
+A namespace of its own has a device for each emulated network. Servers listen on the device's address and are
+met at its peer's; the program behind it (`assay.servers.link`) keeps each packet for half of the round trip,
+loses some, and hands it back as if the peer had sent it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Self
 import msgspec
 
 from assay.core.errors import EnvironmentLacks, reason_of
-from assay.model.trial import Carried, Distance, Link
+from assay.model.trial import Carried, Emulation, Link
 from assay.servers.namespace import DEVICES, SETTINGS, Namespace, dropped_by
 
 HERE, PEER = "10.77.0.1", "10.77.0.2"
@@ -33,24 +33,24 @@ _PATIENCE_S = 20.0
 
 
 class NetworkPath:
-    """The way to servers at one distance: they listen at `HERE` and are met at `PEER`, in a namespace of its
-    own."""
+    """The way to servers over one emulated network: they listen at `HERE` and are met at `PEER`, in a
+    namespace of its own."""
 
-    def __init__(self, distance: Distance, seed: int) -> None:
+    def __init__(self, emulation: Emulation, seed: int) -> None:
         """Make the device and start its program.
 
         OSError where that cannot be had, EnvironmentLacks where TCP cannot be as it is asked to be.
         """
-        self.distance, self._space, self._dropped = distance, Namespace(), 0
+        self.emulation, self._space, self._dropped = emulation, Namespace(), 0
         try:
             # No trial is to begin with what TCP has learnt of the way in another one.
             self._space.set("tcp_no_metrics_save", "1")
-            _congestion(self._space, distance.congestion)
+            _congestion(self._space, emulation.congestion)
             device = self._space.tun(_DEVICE, HERE, PEER)
             self._asked, theirs = socket.socketpair()
             self._asked.settimeout(_PATIENCE_S)
             try:
-                self._program = _started(distance, seed, device, theirs.fileno())
+                self._program = _started(emulation, seed, device, theirs.fileno())
             finally:  # the program alone has them: the device goes with it, and it with this process
                 os.close(device)
                 theirs.close()
@@ -93,7 +93,7 @@ class NetworkPath:
     def link(self, carried: Carried | None) -> Link:
         """What a trial tells of it; asked from within the namespace."""
         congestion = _read(SETTINGS / _CONGESTION)
-        return Link(same_machine=True, distance=self.distance, carried=carried, congestion=congestion)
+        return Link(same_machine=True, emulation=self.emulation, carried=carried, congestion=congestion)
 
     def close(self) -> None:
         """End the program, and the device with it."""
@@ -108,35 +108,35 @@ class NetworkPath:
 
 @dataclass
 class Ways:
-    """The ways of a run, each made when its distance is first asked for. Left, it ends them all."""
+    """The ways of a run, each made when it is first asked for. Left, it ends them all."""
 
     seed: int = 0
-    _by_distance: dict[Distance, NetworkPath] = field(default_factory=dict)
+    _by_emulation: dict[Emulation, NetworkPath] = field(default_factory=dict)
     _made: int = 0
 
     @contextlib.contextmanager
-    def to(self, distance: Distance | None) -> Iterator[NetworkPath | None]:
-        """Be where servers at that distance are: what this thread opens and starts is there, until it is
-        left. Without a distance that is where it was.
+    def to(self, emulation: Emulation | None) -> Iterator[NetworkPath | None]:
+        """Be where servers behind that network are: what this thread opens and starts is there, until it is
+        left. Without one that is where it was.
 
         EnvironmentLacks where it cannot be had.
         """
-        if distance is None:
+        if emulation is None:
             yield None
             return
-        with self._at(distance).entered() as way:
+        with self._at(emulation).entered() as way:
             yield way
 
-    def _at(self, distance: Distance) -> NetworkPath:
+    def _at(self, emulation: Emulation) -> NetworkPath:
         """That way: the one there is, unless its program has ended."""
-        way = self._by_distance.get(distance)
+        way = self._by_emulation.get(emulation)
         if way is not None and way.alive:
             return way
         if way is not None:
-            del self._by_distance[distance]
+            del self._by_emulation[emulation]
             way.close()
         try:
-            made = self._by_distance[distance] = NetworkPath(distance, self.seed + self._made)
+            made = self._by_emulation[emulation] = NetworkPath(emulation, self.seed + self._made)
         except OSError as error:
             raise _lacks(error) from error
         self._made += 1
@@ -144,8 +144,8 @@ class Ways:
 
     def close(self) -> None:
         """End them all."""
-        while self._by_distance:
-            _, way = self._by_distance.popitem()
+        while self._by_emulation:
+            _, way = self._by_emulation.popitem()
             way.close()
 
     def __enter__(self) -> Self:
@@ -160,7 +160,7 @@ class Ways:
 
 
 def lacking() -> EnvironmentLacks | None:
-    """Why servers cannot be had at a distance here; None where they can."""
+    """Why servers cannot be had over an emulated network here; None where they can."""
     try:
         with contextlib.closing(Namespace()) as space:
             os.close(space.tun(_DEVICE, HERE, PEER))
@@ -193,10 +193,10 @@ def _congestion(space: Namespace, name: str) -> None:
         ) from error
 
 
-def _started(distance: Distance, seed: int, device: int, told_by: int) -> subprocess.Popen[bytes]:
+def _started(emulation: Emulation, seed: int, device: int, told_by: int) -> subprocess.Popen[bytes]:
     """The program that carries the packets of that device, and is asked by that socket."""
-    words = ["--round-trip-us", str(max(1, distance.round_trip_ns // 1000))]
-    words += ["--loss", repr(distance.loss), "--seed", str(seed)]
+    words = ["--round-trip-us", str(max(1, emulation.round_trip_ns // 1000))]
+    words += ["--loss", repr(emulation.loss), "--seed", str(seed)]
     program = subprocess.Popen(
         [sys.executable, "-P", "-m", "assay.servers.link", *words],
         stdin=device,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay import stats, verdict
-from assay.core.units import distance
+from assay.core.units import emulation
 from assay.model.estimate import Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
 from assay.model.plan import Open
@@ -106,7 +106,7 @@ def compare(
         unmeasured=tuple(b for a, b in pairs if not _measured(base, a) and not _measured(new, b)),
         only_base=tuple(case for case in ids_base if case not in chosen_base) if two_runs else (),
         only_new=tuple(case for case in ids_new if case not in chosen_new) if two_runs else (),
-        warnings=(*_warnings(base, new), *_unlike_distances(base, new, pairs)),
+        warnings=(*_warnings(base, new), *_unlike_networks(base, new, pairs)),
         findings=tuple(
             (side, finding)
             for side, run, chosen in (("base", base, chosen_base), ("new", new, chosen_new))
@@ -161,16 +161,16 @@ def _warnings(base: Run, new: Run) -> list[str]:
     return said
 
 
-def _unlike_distances(base: Run, new: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _unlike_networks(base: Run, new: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     """A line for each pair whose loads went over unlike ways."""
-    before, after = ({case.id: case.distance for case in run.header.cases} for run in (base, new))
+    before, after = ({case.id: case.emulation for case in run.header.cases} for run in (base, new))
     for a, b in pairs:
         one, other = before.get(a), after.get(b)
         if one != other:
             said = [
-                distance(it.round_trip_ns, it.loss, it.congestion) if it else "none" for it in (one, other)
+                emulation(it.round_trip_ns, it.loss, it.congestion) if it else "none" for it in (one, other)
             ]
-            yield f"{a if a == b else f'{a} → {b}'}: loads at different distances, {' and '.join(said)}"
+            yield f"{a if a == b else f'{a} → {b}'}: loads over different networks, {' and '.join(said)}"
 
 
 def _ids(run: Run) -> list[str]:

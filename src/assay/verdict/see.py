@@ -178,7 +178,7 @@ def see_delays(trials: Sequence[Trial], environment: Environment) -> dict[int, d
 def _client_is_alone(trial: Trial, arm: Arm, environment: Environment) -> bool:
     """Whether each of the client's threads had a core on which nothing ran that works for a server: not the
     server, no service of it, and no link of ours."""
-    if arm.external or trial.services or (trial.link and trial.link.distance):
+    if arm.external or trial.services or (trial.link and trial.link.emulation):
         return False
     if trial.generators:
         return all(

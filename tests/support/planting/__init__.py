@@ -161,10 +161,11 @@ def resolved(plant: Injected, folder: Path) -> ResolvedRun:
 
 
 def run(plant: Injected, folder: Path) -> Judgement:
-    """Run the injected study, and judge it. EnvironmentLacks for one at a distance, where none can be had."""
-    from planting.far import AT_A_DISTANCE
+    """Run the injected study, and judge it. EnvironmentLacks for one over an emulated network, where none can
+    be had."""
+    from planting.far import EMULATED
 
-    if plant in AT_A_DISTANCE and (lacks := lacking()):
+    if plant in EMULATED and (lacks := lacking()):
         raise lacks
     write(plant, folder)
     if plant.apart:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from assay.servers.cores import CoreSplit
 from planting import Injected, first_before_again, flipped, hog, relabelled, stopped
-from planting.far import AT_A_DISTANCE
+from planting.far import EMULATED
 from planting.of_streams import OF_STREAMS
 from planting.shapes import INTERLEAVED, SHORT, STREAMS, TWO
 
@@ -302,7 +302,7 @@ ALL: tuple[Injected, ...] = (
     ),
 )
 
-EVERY = (*ALL, *OF_STREAMS, *AT_A_DISTANCE)
+EVERY = (*ALL, *OF_STREAMS, *EMULATED)
 
 ON_A_CLUSTER = {
     "G9": "the server's agent is killed under load",

@@ -2,8 +2,8 @@
 
 Servers can be interleaved where they are asked the same in the same way: closed loops of one workload and
 load, for one time. What is left of a block (open loops, whose arrivals do not wait for a slice; searches,
-each at a rate of its own; a load at a distance; a null server that is measured for less) is tried one after
-the other, as without blocks.
+each at a rate of its own; a load over an emulated network; a null server that is measured for less) is tried
+one after the other, as without blocks.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class DueBlock:
 def is_interleavable(case: Case, plan: LoadPlan) -> bool:
     """Whether a load of this kind can be offered interleaved.
 
-    At a distance it cannot: while a connection rests its sender forgets what the way carries and begins
-    slowly anew, and a slice holds few round trips.
+    Over an emulated network it cannot: while a connection rests its sender forgets what the way carries and
+    begins slowly anew, and a slice holds few round trips.
     """
     offered = isinstance(plan.load, Closed) and isinstance(plan.stop, StopAfter)
-    return offered and case.distance is None
+    return offered and case.emulation is None
 
 
 def block_of(run: Run, dues: Sequence[Due]) -> DueBlock | None:

@@ -10,7 +10,7 @@ from assay.model.design import Choices
 from assay.plan.resolved import ResolvedCase
 from assay.plan.study.additions import AGAIN
 from assay.plan.study.load import Study
-from assay.plan.study.schema import DistanceSetting, Profile
+from assay.plan.study.schema import EmulationSetting, Profile
 from assay.servers.manifest import ServerSpec
 from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.pairing import LEAST_BLOCKS
@@ -26,20 +26,21 @@ def interleave_of(profile: Profile, choices: Choices) -> Interleaving | None:
     if choices.profile != "fair" or not (profile.interleaved and choices.interleave):
         return None
     given_ns = None if profile.slice_ms is None else round(profile.slice_ms * 1e6)
-    lengths_s = [load.measure_s or 0.0 for load in profile.loads if load.distance is None]
+    lengths_s = [load.measure_s or 0.0 for load in profile.loads if load.emulation is None]
     longest_s = max(lengths_s, default=0.0)
     most_ns = round((profile.quick.measure_s if choices.quick else longest_s) / FEWEST_ROUNDS * 1e9)
     most_ns = max(2 * UNLIKE_NS, min(most_ns, LONGEST_NS))
     return Interleaving(least_slice_ns=UNLIKE_NS, most_slice_ns=most_ns, given_slice_ns=given_ns)
 
 
-def check_distance(study: Study, load: str, distance: DistanceSetting | None, server: ServerSpec) -> None:
-    """InputError where a server at a distance would be without its services: they are not where it is."""
-    if distance is not None and server.services:
+def check_emulation(study: Study, load: str, emulation: EmulationSetting | None, server: ServerSpec) -> None:
+    """InputError where a server over an emulated network would be without its services: they are not where it
+    is."""
+    if emulation is not None and server.services:
         raise InputError(
-            f"{study.path}: load {load!r} is at a distance, where {server.id} has no way to its service "
+            f"{study.path}: load {load!r} is over an emulated network: {server.id} has no way to its service "
             f"{server.services[0]!r}",
-            "name servers for that load that need none, or leave distance out",
+            "name servers for that load that need none, or leave emulation out",
         )
 
 

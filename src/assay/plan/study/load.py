@@ -158,7 +158,7 @@ def expand(load: LoadSetting) -> list[tuple[str, int, int | None, float | None]]
     connections = load.connections if isinstance(load.connections, tuple) else (load.connections,)
     threads = load.threads if isinstance(load.threads, tuple) else (load.threads,)
     rates = load.rate_per_s if isinstance(load.rate_per_s, tuple) else (load.rate_per_s,)
-    far = [load.distance.name] if load.distance is not None and not load.name else []
+    far = [load.emulation.name] if load.emulation is not None and not load.name else []
     expanded = []
     for t in threads:
         for c in connections:

@@ -19,7 +19,7 @@ from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCou
 from assay.model.trial import Case, case_id
 from assay.plan.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.plan.study.additions import CAPACITY, capacity_cases, control_for, latency_cases
-from assay.plan.study.conditions import check_distance, control_note, interleave_of, quick_note
+from assay.plan.study.conditions import check_emulation, control_note, interleave_of, quick_note
 from assay.plan.study.load import Study, expand
 from assay.plan.study.schema import (
     LoadSetting,
@@ -82,7 +82,7 @@ def _dependent_loads(
 ) -> Iterator[ResolvedCase]:
     """The open loops and searches that follow the closed loops of their block."""
     loads = [(name, load) for load in profile.loads for name, *_ in expand(load)]
-    asked = [(name, load.latency and not choices.quick) for name, load in loads if load.distance is None]
+    asked = [(name, load.latency and not choices.quick) for name, load in loads if load.emulation is None]
     slowed = [name for name, wanted in asked if choices.latency or wanted]
     objectives = {} if choices.quick else {name: load.objective for name, load in loads if load.objective}
     yield from latency_cases(cases, slowed, blocks, profile.latency_blocks)
@@ -160,7 +160,7 @@ class _Matrix:
         profile = self.choices.profile
         variant = entry.variant.get(cast(ProfileName, profile), profile)
         spec = server.variant(variant).overlaid(entry.env, entry.args, entry.facts, tuple(contract.services))
-        check_distance(self.study, load_name, load.distance, spec)
+        check_emulation(self.study, load_name, load.emulation, spec)
         here = server.folder
         places = Placeholders(
             out=here, source=here, root=here, contract=here, cores=self.split.server_cores
@@ -179,7 +179,7 @@ class _Matrix:
                 role=spec.role,
                 label=entry.label,
                 facts={**places.fill_facts(spec.facts), **self._facts_of(workload, entry.id, load_name)},
-                distance=load.distance.settled if load.distance else None,
+                emulation=load.emulation.settled if load.emulation else None,
             ),
             server=spec,
             contract=replace(contract, spoken=Spoken.of(plan)),

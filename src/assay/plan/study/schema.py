@@ -10,7 +10,7 @@ import msgspec
 from assay.model.design import Publication, PublishedFigures, RuleSetting
 from assay.model.finding import Metric
 from assay.model.plan import Http, Value
-from assay.model.trial import Distance
+from assay.model.trial import Emulation
 from assay.servers.manifest import Fact
 from assay.stats.pairing import LEAST_BLOCKS
 from assay.verdict.objective import parse
@@ -73,7 +73,7 @@ class Workload(Value, frozen=True, kw_only=True):
             raise ValueError("give one weight for each route, or none")
 
 
-class DistanceSetting(Value, frozen=True, kw_only=True):
+class EmulationSetting(Value, frozen=True, kw_only=True):
     """A link with a delay between client and server: the time there and back, and the share of packets that
     are lost each way. `congestion` names the algorithm by which TCP answers to loss there ("reno", which
     every kernel has), in place of the machine's own."""
@@ -98,10 +98,10 @@ class DistanceSetting(Value, frozen=True, kw_only=True):
         return f"{self.round_trip_ms:g}ms{lost}"
 
     @property
-    def settled(self) -> Distance:
+    def settled(self) -> Emulation:
         """As a case knows it."""
         ns = round(self.round_trip_ms * 1e6)
-        return Distance(round_trip_ns=ns, loss=self.loss, congestion=self.congestion)
+        return Emulation(round_trip_ns=ns, loss=self.loss, congestion=self.congestion)
 
 
 class LoadSetting(Value, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     for each core of the client unless given. `latency` follows each closed loop with open
     ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all. `objective`
     ("p99<50ms,errors<0.1%") searches for the highest rate at which each server holds it: its capacity.
-    `distance` puts a link with a round trip time and loss between client and server.
+    `emulation` puts a link with a round trip time and loss between client and server.
     """
 
     name: str = ""
@@ -137,7 +137,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     latency: bool = False
     objective: str = ""
-    distance: DistanceSetting | None = None
+    emulation: EmulationSetting | None = None
     workloads: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
 
@@ -165,14 +165,16 @@ class LoadSetting(Value, frozen=True, kw_only=True):
         self._check_far()
 
     def _check_far(self) -> None:
-        """What cannot be asked at a distance: there a closed loop finds what its way carries, not what the
-        server can do."""
-        if self.distance is None:
+        """What cannot be asked over an emulated network: there a closed loop finds what its way carries, not
+        what the server can do."""
+        if self.emulation is None:
             return
         if self.latency or self.objective:
-            raise ValueError("latency and objective rest on what a server can do at most: leave distance out")
-        if self.timeout_s * 1000 < _ROUND_TRIPS * self.distance.round_trip_ms:
-            raise ValueError(f"timeout_s must be {_ROUND_TRIPS} round trips of its distance or more")
+            raise ValueError(
+                "latency and objective rest on what a server can do at most: leave emulation out"
+            )
+        if self.timeout_s * 1000 < _ROUND_TRIPS * self.emulation.round_trip_ms:
+            raise ValueError(f"timeout_s must be {_ROUND_TRIPS} round trips of its emulation or more")
 
 
 class Quick(Value, frozen=True, kw_only=True):

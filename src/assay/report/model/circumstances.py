@@ -120,21 +120,21 @@ def _warm_up(run: Run) -> Iterator[tuple[str, str]]:
 def _links(run: Run) -> Iterator[str]:
     """What links with a delay carried, each once: what was lost, also beyond what was asked for, and late."""
     links = [trial.link for trial in run.trials if trial.link is not None and trial.link.carried is not None]
-    for distance in dict.fromkeys(link.distance for link in links):
-        same = [link for link in links if link.distance == distance]
+    for emulation in dict.fromkeys(link.emulation for link in links):
+        same = [link for link in links if link.emulation == emulation]
         carried = [link.carried for link in same if link.carried is not None]
         packets, lost, overflowed, late = (
             sum(getattr(one, name) for one in carried) for name in ("packets", "lost", "overflowed", "late")
         )
-        if distance is None or not packets:
+        if emulation is None or not packets:
             continue
         shared = ", ".join(dict.fromkeys(link.congestion for link in same if link.congestion))
-        far = fmt.distance(distance.round_trip_ns, distance.loss, distance.congestion)
+        far = fmt.emulation(emulation.round_trip_ns, emulation.loss, emulation.congestion)
         yield (
             f"{far}: {fmt.counted(packets, 'packet')}, "
             f"{fmt.share(lost / packets)} lost by chance, "
             f"{fmt.share(overflowed / packets)} for want of room, {fmt.share(late / packets)} sent late"
-            + (f"; TCP by {shared}" if shared and not distance.congestion else "")
+            + (f"; TCP by {shared}" if shared and not emulation.congestion else "")
         )
 
 

@@ -12,7 +12,7 @@ from assay.model.finding import Finding
 from assay.model.measurement import Measurement
 from assay.model.plan import Closed, LoadPlan, Open, Request, StopAfter
 from assay.model.run import Run
-from assay.model.trial import Distance
+from assay.model.trial import Emulation
 from assay.stats import kept_per_s
 from assay.verdict.effects import Bounded, Figures
 
@@ -49,26 +49,25 @@ def _http(plan: LoadPlan) -> str:
 
 
 def shapes(run: Run) -> tuple[str, ...]:
-    """Each load of a run once; open loops that differ in their rates alone are one. Those at a distance say
-    how far that is."""
-    away = {case.id: case.distance for case in run.header.cases}
-    by_distance: dict[Distance | None, list[LoadPlan]] = {}
+    """Each load of a run once; open loops that differ in their rates alone are one. Those over an emulated
+    network say how far that is."""
+    away = {case.id: case.emulation for case in run.header.cases}
+    by_emulation: dict[Emulation | None, list[LoadPlan]] = {}
     for trial in run.trials:
-        by_distance.setdefault(away.get(trial.case), []).append(trial.plan)
+        by_emulation.setdefault(away.get(trial.case), []).append(trial.plan)
     told = []
-    for distance, plans in by_distance.items():
+    for emulation, plans in by_emulation.items():
         closed = [shape(plan) for plan in plans if isinstance(plan.load, Closed)]
-        told += [f"{load}{over(distance)}" for load in dict.fromkeys((*closed, *_opened(plans)))]
+        told += [f"{load}{over(emulation)}" for load in dict.fromkeys((*closed, *_opened(plans)))]
     return tuple(told)
 
 
-def over(distance: Distance | None) -> str:
+def over(emulation: Emulation | None) -> str:
     """Over which link a load is offered, where it is one with a delay."""
-    return (
-        ""
-        if distance is None
-        else f", over a link of {fmt.distance(distance.round_trip_ns, distance.loss, distance.congestion)}"
-    )
+    if emulation is None:
+        return ""
+    link = fmt.emulation(emulation.round_trip_ns, emulation.loss, emulation.congestion)
+    return f", over a link of {link}"
 
 
 def _opened(plans: list[LoadPlan]) -> Iterator[str]:

@@ -59,11 +59,11 @@ def _note(made: Table, section: Section) -> str:
     times = [name for name in ("p50", "p99") if name in names]
     closed = all(row.closed_loop for row in section.rows)
     clock = "service time of a closed loop, the queue that the client makes" if closed else "response time"
-    far = next((row.case.distance for row in section.rows if row.case.distance), None)
+    far = next((row.case.emulation for row in section.rows if row.case.emulation), None)
     if far is not None:
         clock = f"{'service' if closed else 'response'} time, the way there and back in it"
     said = (
-        [f"asked over a link of {fmt.distance(far.round_trip_ns, far.loss, far.congestion)}"] if far else []
+        [f"asked over a link of {fmt.emulation(far.round_trip_ns, far.loss, far.congestion)}"] if far else []
     )
     said += [f"{' and '.join(times)} {'are' if times[1:] else 'is'} {clock}"] if times else []
     limited = times_limited(section.rows) if times else ""

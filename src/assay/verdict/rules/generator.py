@@ -197,9 +197,9 @@ G2 = LoadRule(
 
 
 def near_ceiling(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
-    """G5, closed loops only: an open loop offers what it was asked to. At a distance the way is what both
-    have in common, and no limit of the generator's."""
-    ceiling = None if case.case.distance else run.ceiling_for(case)
+    """G5, closed loops only: an open loop offers what it was asked to. Over an emulated network the way is
+    what both have in common, and no limit of the generator's."""
+    ceiling = None if case.case.emulation else run.ceiling_for(case)
     if ceiling is None or not case.loads or not all(load.asked.closed for load in case.loads):
         return None
     reached = statistics.fmean(case.throughput_by_block.values())

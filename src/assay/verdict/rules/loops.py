@@ -113,9 +113,9 @@ M6 = LoadRule(
 
 
 def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
-    """M7, closed loops without think time. At a distance the way sets the pace, on purpose."""
+    """M7, closed loops without think time. Over an emulated network the way sets the pace, on purpose."""
     thinks = any(load.asked.think_time_ns for load in case.loads)
-    meant = case.case.distance is not None or case.case.facts.get("bottleneck")
+    meant = case.case.emulation is not None or case.case.facts.get("bottleneck")
     if not case.closed or thinks or meant or any(map(fell_silent, case.loads)):
         return None
     busy = case.server_busy_share

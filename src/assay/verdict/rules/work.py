@@ -233,9 +233,9 @@ def _bytes_per_answer(seen: CaseSeen, *, content: bool) -> float | None:
 
 
 def _cut_off(seen: CaseSeen) -> float:
-    """By how much a case's bytes an answer may be off at a distance, where few answers are many bytes and are
-    long under way: those at the ends of a trial are cut off."""
-    if seen.case.distance is None:
+    """By how much a case's bytes an answer may be off over an emulated network, where few answers are many
+    bytes and are long under way: those at the ends of a trial are cut off."""
+    if seen.case.emulation is None:
         return 0.0
     measured = [(trial.plan, trial.measurement) for trial in seen.trials if trial.measurement is not None]
     under_way = sum(m.connections.asked * plan.streams for plan, m in measured)

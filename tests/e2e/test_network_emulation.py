@@ -1,4 +1,4 @@
-"""Servers at a distance: a real link with a delay in a namespace of its own, and nothing left of it."""
+"""Network emulation: a real link with a delay in a namespace of its own, and nothing left of it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from assay.core.errors import EnvironmentLacks
 from assay.model.design import Choices
 from assay.model.measurement import Snapshot
 from assay.model.run import Run
-from assay.model.trial import Distance, Trial
+from assay.model.trial import Emulation, Trial
 from assay.plan.study import load_study, resolve
 from assay.runner import Interrupted, Silent, begin, machine_lock
-from assay.servers import emulation as distance
+from assay.servers import emulation as emulation
 from assay.servers import namespace
 from assay.servers.emulation import HERE, PEER, Ways, lacking
 
-FAR = Distance(round_trip_ns=20_000_000)
+FAR = Emulation(round_trip_ns=20_000_000)
 _LACKS = lacking()
 needs_link = pytest.mark.skipif(_LACKS is not None, reason=str(_LACKS))
 pytestmark = pytest.mark.beside
@@ -35,15 +35,15 @@ pytestmark = pytest.mark.beside
 RUNNER = [sys.executable, str(Path(made_studies.__file__))]
 
 
-def far_study(folder: Path, distance: str, **settings: float) -> None:
-    """A study of one server, near and at a distance."""
+def far_study(folder: Path, emulation: str, **settings: float) -> None:
+    """A study of one server, near and over an emulated network."""
     made_studies.write(folder, ["right"], blocks=1, **settings)  # type: ignore[arg-type]  # handed on
     path = folder / "studies" / "small.toml"
     text = path.read_text()
     head, load = text.split("[[profiles.fair.loads]]")
     loads = "".join(
         f'[[profiles.fair.loads]]\nname = "{name}"{load}{more}\n'
-        for name, more in (("near", ""), ("far", f"distance = {distance}"))
+        for name, more in (("near", ""), ("far", f"emulation = {emulation}"))
     )
     path.write_text(head + loads)
 
@@ -93,7 +93,7 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
 
 @needs_link
 @pytest.mark.usefixtures("nothing_left")
-def test_a_study_at_a_distance_takes_the_round_trip_and_answers_rightly(tmp_path: Path) -> None:
+def test_a_study_over_an_emulated_network_takes_the_round_trip_and_answers_rightly(tmp_path: Path) -> None:
     far_study(tmp_path, "{ round_trip_ms = 20 }")
     trials = by_load(made_studies.run(tmp_path))
     far, near = trials["far"], trials["near"]
@@ -109,11 +109,11 @@ def test_a_study_at_a_distance_takes_the_round_trip_and_answers_rightly(tmp_path
     assert far.measurement.completed > 0 and not far.measurement.outcomes
     assert far.contract is not None and far.contract.during_wrong == 0
     assert far.plan.url.startswith("http://10.77.0.2:") and near.plan.url.startswith("http://127.0.0.1:")
-    assert far.link is not None and far.link.distance == FAR and far.link.congestion
+    assert far.link is not None and far.link.emulation == FAR and far.link.congestion
     carried = far.link.carried
     assert carried is not None and carried.packets >= 2 * far.measurement.completed
     assert (carried.lost, carried.overflowed) == (0, 0) and carried.cpu_ns > 0
-    assert near.link is not None and near.link.distance is None
+    assert near.link is not None and near.link.emulation is None
 
 
 @needs_link
@@ -132,7 +132,7 @@ def test_a_link_loses_what_it_is_to_lose_and_answers_stay_right(tmp_path: Path) 
 @needs_link
 @pytest.mark.usefixtures("nothing_left")
 def test_large_datagrams_and_streams_come_through_whole() -> None:
-    with Ways(seed=3) as ways, ways.to(Distance(round_trip_ns=2_000_000)) as way:
+    with Ways(seed=3) as ways, ways.to(Emulation(round_trip_ns=2_000_000)) as way:
         assert way is not None
         with socket.create_server((HERE, 0)) as listener:
             port = listener.getsockname()[1]
@@ -162,8 +162,8 @@ def test_large_datagrams_and_streams_come_through_whole() -> None:
 
 @needs_link
 @pytest.mark.usefixtures("nothing_left")
-def test_two_distances_are_two_ways_and_each_is_made_once() -> None:
-    near, far = Distance(round_trip_ns=1_000_000), Distance(round_trip_ns=40_000_000)
+def test_two_networks_are_two_ways_and_each_is_made_once() -> None:
+    near, far = Emulation(round_trip_ns=1_000_000), Emulation(round_trip_ns=40_000_000)
     with Ways() as ways:
         with ways.to(near) as one:
             first = own_namespace()
@@ -182,10 +182,10 @@ def test_two_distances_are_two_ways_and_each_is_made_once() -> None:
 @pytest.mark.usefixtures("nothing_left")
 def test_tcp_answers_to_loss_as_it_is_asked_to_and_keeps_nothing_for_the_next_trial() -> None:
     with Ways() as ways:
-        with ways.to(Distance(round_trip_ns=1_000_000, congestion="reno")) as way:
+        with ways.to(Emulation(round_trip_ns=1_000_000, congestion="reno")) as way:
             assert way is not None and way.link(None).congestion == "reno"
             assert (namespace.SETTINGS / "tcp_no_metrics_save").read_text().strip() == "1"
-        unknown = ways.to(Distance(round_trip_ns=1_000_000, congestion="no-such"))
+        unknown = ways.to(Emulation(round_trip_ns=1_000_000, congestion="no-such"))
         with pytest.raises(
             EnvironmentLacks, match=r"'no-such' cannot be had in a network .*here there are: "
         ):
@@ -213,7 +213,7 @@ def test_a_link_whose_program_is_killed_fails_its_trial_and_the_next_has_another
 def test_a_link_whose_program_does_not_answer_is_ended_and_its_answer_is_nobody_else_s(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(distance, "_PATIENCE_S", 0.5)
+    monkeypatch.setattr(emulation, "_PATIENCE_S", 0.5)
     with Ways() as ways:
         with ways.to(FAR) as way:
             assert way is not None
@@ -228,7 +228,7 @@ def test_a_link_whose_program_does_not_answer_is_ended_and_its_answer_is_nobody_
 
 @needs_link
 @pytest.mark.usefixtures("nothing_left")
-def test_ctrl_c_in_a_load_at_a_distance_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_load_over_an_emulated_network_leaves_nothing(tmp_path: Path) -> None:
     far_study(tmp_path, "{ round_trip_ms = 20 }", measure_s=30.0)
 
     class Breaks(Silent):
@@ -287,4 +287,6 @@ def test_where_there_can_be_no_link_the_rest_is_measured_and_the_row_says_why(
         "a link with a delay needs a network namespace and /dev/net/tun: operation not permitted; run as "
         "root; in a container allow NET_ADMIN and SYS_ADMIN, and give it that device"
     )
-    assert [note for note in notes if note.startswith("loads at a distance are not measured: a link")]
+    assert [
+        note for note in notes if note.startswith("loads over an emulated network are not measured: a link")
+    ]

@@ -1,4 +1,5 @@
-"""Loads at a distance, as far as nothing has to be made for them: study, order, rules, report, refusals."""
+"""Loads over an emulated network, as far as nothing has to be made for them: study, order, rules, report,
+refusals."""
 
 from __future__ import annotations
 
@@ -16,22 +17,22 @@ from assay.core.errors import EnvironmentLacks, InputError
 from assay.core.settings import Settings
 from assay.model.design import Choices
 from assay.model.run import Run
-from assay.model.trial import Carried, Distance, Link
+from assay.model.trial import Carried, Emulation, Link
 from assay.plan.next.block import is_interleavable
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
 from assay.plan.study.conditions import interleave_of
 from assay.plan.study.init import write_example
-from assay.plan.study.schema import DistanceSetting, LoadSetting, Profile
+from assay.plan.study.schema import EmulationSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
 from assay.report.model.results import results
 from assay.report.model.rows import sections
 from assay.runner import doctor
 from assay.verdict.compare import compare
 
-FAR = Distance(round_trip_ns=20_000_000, loss=0.01)
+FAR = Emulation(round_trip_ns=20_000_000, loss=0.01)
 NEAR_LOAD = "{ connections = 16, measure_s = 10, warm_up_min_s = 1, warm_up_max_s = 5 }"
-DISTANCE = "distance = { round_trip_ms = 20, loss = 0.01 }"
+EMULATION = "emulation = { round_trip_ms = 20, loss = 0.01 }"
 CARRIED = Carried(packets=100_000, lost=1_000, overflowed=0, late=0, latest_ns=100_000, cpu_ns=10**9)
 
 
@@ -45,7 +46,7 @@ def written(folder: Path, more: str) -> Settings:
     return settings
 
 
-def resolved(folder: Path, more: str = DISTANCE, choices: Choices | None = None) -> ResolvedRun:
+def resolved(folder: Path, more: str = EMULATION, choices: Choices | None = None) -> ResolvedRun:
     settings = written(folder, more)
     return resolve(load_study("mine", settings), settings, choices)
 
@@ -53,50 +54,52 @@ def resolved(folder: Path, more: str = DISTANCE, choices: Choices | None = None)
 class TestStudy:
     def test_its_cases_know_how_far_their_servers_are_and_the_others_do_not(self, tmp_path: Path) -> None:
         cases = [one.case for one in resolved(tmp_path).cases if one.case.role != "control"]
-        assert {one.load: one.distance for one in cases} == {"c16": None, "c16-20ms-1%": FAR}
+        assert {one.load: one.emulation for one in cases} == {"c16": None, "c16-20ms-1%": FAR}
 
     def test_a_load_keeps_its_own_name_and_loss_may_be_left_out(self, tmp_path: Path) -> None:
-        more = 'name = "far", distance = { round_trip_ms = 0.5 }'
+        more = 'name = "far", emulation = { round_trip_ms = 0.5 }'
         far = [one.case for one in resolved(tmp_path, more).cases if one.case.load == "far"]
-        assert far and all(one.distance == Distance(round_trip_ns=500_000) for one in far)
+        assert far and all(one.emulation == Emulation(round_trip_ns=500_000) for one in far)
 
     def test_tcp_s_answer_to_loss_may_be_chosen(self, tmp_path: Path) -> None:
-        more = 'distance = { round_trip_ms = 20, congestion = "reno" }'
+        more = 'emulation = { round_trip_ms = 20, congestion = "reno" }'
         far = [one.case for one in resolved(tmp_path, more).cases if one.case.load == "c16-20ms"]
-        assert far and all(one.distance and one.distance.congestion == "reno" for one in far)
+        assert far and all(one.emulation and one.emulation.congestion == "reno" for one in far)
 
-    def test_loads_at_a_distance_take_no_slices_and_no_part_in_open_loops(self, tmp_path: Path) -> None:
+    def test_loads_over_an_emulated_network_take_no_slices_and_no_part_in_open_loops(
+        self, tmp_path: Path
+    ) -> None:
         study = resolved(tmp_path, choices=Choices(latency=True))
         slices = {one.case.load for group in study.interleaved for one in group}
         later = {one.case.rate.load for one in study.cases if one.case.rate is not None}
         assert slices == later == {"c16"}
-        assert [is_interleavable(case("a", distance=far), plan()) for far in (None, FAR)] == [True, False]
+        assert [is_interleavable(case("a", emulation=far), plan()) for far in (None, FAR)] == [True, False]
 
     def test_they_make_nobody_s_slices_longer(self) -> None:
         near = LoadSetting(connections=1, measure_s=8)
-        far = LoadSetting(connections=1, measure_s=40, distance=DistanceSetting(round_trip_ms=20))
+        far = LoadSetting(connections=1, measure_s=40, emulation=EmulationSetting(round_trip_ms=20))
         interleaved = [interleave_of(Profile(loads=loads), Choices()) for loads in ((near,), (near, far))]
         assert interleaved[0] == interleaved[1] is not None
 
     @pytest.mark.parametrize(
         ("more", "said"),
         [
-            ("distance = { round_trip_ms = 0 }", "round_trip_ms must be between 0.1 and 10000"),
-            ("distance = { round_trip_ms = nan }", "round_trip_ms must be between 0.1 and 10000"),
-            ("distance = { loss = 0.1 }", "round_trip_ms"),
+            ("emulation = { round_trip_ms = 0 }", "round_trip_ms must be between 0.1 and 10000"),
+            ("emulation = { round_trip_ms = nan }", "round_trip_ms must be between 0.1 and 10000"),
+            ("emulation = { loss = 0.1 }", "round_trip_ms"),
             (
-                "distance = { round_trip_ms = 20, loss = 1 }",
+                "emulation = { round_trip_ms = 20, loss = 1 }",
                 "loss is a share of the packets: between 0 and 0.5",
             ),
-            ("distance = { round_trip_ms = 20, loss = -0.1 }", "loss is a share of the packets"),
-            ("distance = { round_trip_ms = 20, delay = 1 }", "delay: unknown key"),
-            ("distance = 20", "distance"),
-            ('distance = { round_trip_ms = 20, congestion = "../x" }', "names an algorithm of the kernel"),
-            (f"{DISTANCE}, latency = true", "what a server can do at most: leave distance out"),
-            (f'{DISTANCE}, objective = "p99<50ms"', "what a server can do at most: leave distance out"),
+            ("emulation = { round_trip_ms = 20, loss = -0.1 }", "loss is a share of the packets"),
+            ("emulation = { round_trip_ms = 20, delay = 1 }", "delay: unknown key"),
+            ("emulation = 20", "emulation"),
+            ('emulation = { round_trip_ms = 20, congestion = "../x" }', "names an algorithm of the kernel"),
+            (f"{EMULATION}, latency = true", "what a server can do at most: leave emulation out"),
+            (f'{EMULATION}, objective = "p99<50ms"', "what a server can do at most: leave emulation out"),
             (
-                "distance = { round_trip_ms = 2000 }",
-                "timeout_s must be 4 round trips of its distance or more",
+                "emulation = { round_trip_ms = 2000 }",
+                "timeout_s must be 4 round trips of its emulation or more",
             ),
         ],
     )
@@ -107,24 +110,29 @@ class TestStudy:
         assert said in str(caught.value) and "loads[1]" in str(caught.value)
 
     def test_a_server_there_has_no_way_to_its_service(self, tmp_path: Path) -> None:
-        settings = written(tmp_path, DISTANCE)
+        settings = written(tmp_path, EMULATION)
         contract = tmp_path / "servers" / "mine" / "contract.toml"
         contract.write_text(contract.read_text() + "\n[services.redis]\n")
-        with pytest.raises(InputError, match=r"'c16-20ms-1%' is at a distance, where mine/.* 'redis'"):
+        with pytest.raises(
+            InputError, match=r"'c16-20ms-1%' is over an emulated network: mine/.* 'redis'"
+        ):
             resolve(load_study("mine", settings), settings)
 
     def test_a_cluster_has_no_such_links(self, tmp_path: Path) -> None:
         args = argparse.Namespace(ray="127.0.0.1:6379", generators=None)
         somewhere = ray_flags.somewhere(args, resolved(tmp_path), Settings.resolve(here=tmp_path, environ={}))
-        with pytest.raises(InputError, match="--ray: load 'c16-20ms-1%' is at a distance"), somewhere:
+        with (
+            pytest.raises(InputError, match="--ray: load 'c16-20ms-1%' needs network emulation"),
+            somewhere,
+        ):
             raise AssertionError("it is refused before")
 
 
 def over(carried: Carried, **changes: object) -> Run:
     """Six trials of a case over a link with a delay."""
-    link = Link(same_machine=True, distance=FAR, carried=carried, congestion="cubic")
+    link = Link(same_machine=True, emulation=FAR, carried=carried, congestion="cubic")
     trials = [trial("a", block, None, link=link, **changes) for block in range(6)]
-    return run([case("a", distance=FAR)], trials)
+    return run([case("a", emulation=FAR)], trials)
 
 
 class TestRules:
@@ -165,8 +173,8 @@ class TestRules:
         assert "other programs" in findings_of(over(CARRIED, host=host))["G1"].remedy
 
     def test_answers_that_are_cut_off_at_the_ends_are_no_other_answers(self) -> None:
-        def found(distance: Distance | None) -> bool:
-            cases = [case(name, distance=distance) for name in "ab"]
+        def found(emulation: Emulation | None) -> bool:
+            cases = [case(name, emulation=emulation) for name in "ab"]
             trials = [
                 trial(name, block, measurement(20, connections=8, bytes_each=size), plan=plan(8))
                 for block in range(6)
@@ -182,10 +190,10 @@ class TestRules:
         assert "M7" in findings_of(near)
         assert "M7" not in findings_of(over(CARRIED, server=idle))
 
-    def test_a_null_server_at_the_same_distance_is_no_ceiling(self) -> None:
-        def close(distance: Distance | None) -> set[str]:
+    def test_a_null_server_at_the_same_emulation_is_no_ceiling(self) -> None:
+        def close(emulation: Emulation | None) -> set[str]:
             made = steady_run({"null": 400, "a": 399})
-            cases = (case("null", role="ceiling", distance=distance), case("a", distance=distance))
+            cases = (case("null", role="ceiling", emulation=emulation), case("a", emulation=emulation))
             made = with_trials(made, {"a": {"server": server(cpu_share=0.5)}})
             header = msgspec.structs.replace(made.header, cases=cases)
             return set(findings_of(msgspec.structs.replace(made, header=header)))
@@ -221,11 +229,11 @@ class TestReport:
         assert measurement().completed  # times are shown at all
 
 
-def test_runs_whose_loads_differ_in_distance_are_warned_of() -> None:
+def test_runs_whose_loads_differ_in_emulation_are_warned_of() -> None:
     near = run([case("a")], [trial("a", block) for block in range(6)])
-    said = "a: loads at different distances, none and 20 ms there and back, 1 % of packets lost each way"
+    said = "a: loads over different networks, none and 20 ms there and back, 1 % of packets lost each way"
     assert said in compare(near, over(CARRIED), {}).warnings
-    assert not [one for one in compare(near, near, {}).warnings if "distance" in one]
+    assert not [one for one in compare(near, near, {}).warnings if "emulation" in one]
 
 
 def test_the_doctor_minds_only_where_a_study_asks_for_it(
@@ -234,7 +242,7 @@ def test_the_doctor_minds_only_where_a_study_asks_for_it(
     lacks = EnvironmentLacks("a link with a delay needs what is not there", "run as root")
     monkeypatch.setattr(doctor, "lacking", lambda: lacks)
     far = resolved(tmp_path)
-    near = dataclasses.replace(far, cases=tuple(one for one in far.cases if one.case.distance is None))
+    near = dataclasses.replace(far, cases=tuple(one for one in far.cases if one.case.emulation is None))
     settings = Settings.resolve(here=tmp_path, environ={})
 
     def seen(study: ResolvedRun) -> doctor.Fitness:
