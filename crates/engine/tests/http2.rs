@@ -234,11 +234,11 @@ fn arms_of_both_protocols_are_interleaved() {
     let old = Server::answering(HELLO);
     let streams = |streams: u32| json!({"http": "2", "streams": streams});
     let arms = vec![
-        interleaved::arm(&server, 2, 200, &streams(4)),
-        interleaved::arm(&old, 2, 200, &json!({})),
-        interleaved::arm(&server, 2, 200, &streams(1)),
+        interleaved::arm(&server, 2, 500, &streams(4)),
+        interleaved::arm(&old, 2, 500, &json!({})),
+        interleaved::arm(&server, 2, 500, &streams(1)),
     ];
-    let measured = interleaved::run(&interleaved(arms, 20, 20));
+    let measured = interleaved::run(&interleaved(arms, 100, 20));
     for (arm, (version, places)) in measured.arms.iter().zip([("2", 8), ("1.1", 2), ("2", 2)]) {
         let figures = &arm.measurement;
         for slice in &arm.slices {

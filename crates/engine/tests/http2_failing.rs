@@ -42,7 +42,7 @@ fn what_never_had_a_stream_says_for_what_it_waited() {
     // It began to wait before the other one was sent: it is given up first.
     assert_eq!(
         measured.outcomes[0].example,
-        "after 1 s, waiting for a stream: the server allows no more at once"
+        "after 1000 ms, waiting for a stream: the server allows no more at once"
     );
 }
 

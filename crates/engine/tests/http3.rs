@@ -334,14 +334,14 @@ fn arms_of_both_protocols_are_interleaved() {
     let old_url = format!("https://{}", old.address);
     let arm = |url: &str, http: &str, streams: u32| {
         let more = json!({"url": url, "http": http, "streams": streams, "tls": {"insecure": true}});
-        interleaved::arm(&old, 2, 200, &more)
+        interleaved::arm(&old, 2, 500, &more)
     };
     let arms = vec![
         arm(&new_url, "3", 4),
         arm(&old_url, "1", 1),
         arm(&new_url, "3", 1),
     ];
-    let measured = interleaved::run(&interleaved(arms, 20, 20));
+    let measured = interleaved::run(&interleaved(arms, 100, 20));
     for (arm, version) in measured.arms.iter().zip(["3", "1.1", "3"]) {
         let figures = &arm.measurement;
         assert!(figures.completed > 0);

@@ -165,9 +165,9 @@ fn a_stop_in_mid_slice_leaves_whole_accounting() {
 fn a_arm_measures_from_the_round_after_it_is_told() {
     let server = Server::answering(HELLO);
     let warm = json!({"warmup_max_ns": 60_000 * MS});
-    let arms = vec![arm(&server, 1, 30, &warm), arm(&server, 1, 30, &warm)];
-    let run = InterleavedRun::start(&interleaved(arms, 10, 1)).unwrap();
-    run.wait_end(1, PATIENCE).unwrap();
+    let arms = vec![arm(&server, 1, 90, &warm), arm(&server, 1, 90, &warm)];
+    let run = InterleavedRun::start(&interleaved(arms, 30, 1)).unwrap();
+    run.wait_end(7, PATIENCE).unwrap();
     let arms = Some(vec![1]);
     change(&run, Change::Measure { arms });
     wait_until("its measured phase", || {

@@ -216,13 +216,13 @@ fn a_stall_shows_in_the_response_time_of_an_open_loop(way: Way) {
 
 fn a_stall_shows_in_the_response_time_although_all_places_wait(way: Way) {
     hold_in_the_end(|| {
-        // 8 requests wait with the server: 92 of the 100 arrivals of a stall cannot even be sent.
-        let (measurement, _) = load("stall:200ms/1s", &way.open(500, 2, 8));
+        // 8 requests wait with the server: 192 of the 200 arrivals of a stall cannot even be sent.
+        let (measurement, _) = load("stall:1s/5s", &way.open(200, 5, 8));
         let response_time = measurement
             .response_time
             .as_ref()
             .expect("an open loop has response times");
-        let truth_ns = 100_000_000;
+        let truth_ns = 500_000_000;
         let (response_ns, service_ns) = (
             quantile_ns(response_time, 0.9),
             quantile_ns(&measurement.service_time, 0.9),
