@@ -41,7 +41,7 @@ def load_result(run: Run, section: Section) -> LoadResult:
     ranks = sorted({row.rank for row in rows if row.rank})
     by_rank = [[row for row in rows if row.rank == rank] for rank in ranks]
     first = by_rank[0] if by_rank else []
-    far = next((row.case.distance for row in section.rows if row.case.distance), None)
+    far = next((row.case.emulation for row in section.rows if row.case.emulation), None)
     times = {column.name for column in table.columns} & {"p50", "p99"}
     closed = all(row.closed_loop for row in section.rows)
     return LoadResult(
@@ -50,7 +50,7 @@ def load_result(run: Run, section: Section) -> LoadResult:
         by_itself=by_itself(run, first),
         limits=tuple(dict.fromkeys(limits(run, first or rows))),
         unranked=unranked(run, rows),
-        link="" if far is None else fmt.distance(far.round_trip_ns, far.loss, far.congestion),
+        link="" if far is None else fmt.emulation(far.round_trip_ns, far.loss, far.congestion),
         clock="" if not times else "service" if closed else "response",
         columns=tuple(column.name for column in table.columns),
         rows=tuple(tuple(cell.text for cell in line.cells) for line in table.lines),

@@ -113,9 +113,7 @@ class TestStudy:
         settings = written(tmp_path, EMULATION)
         contract = tmp_path / "servers" / "mine" / "contract.toml"
         contract.write_text(contract.read_text() + "\n[services.redis]\n")
-        with pytest.raises(
-            InputError, match=r"'c16-20ms-1%' is over an emulated network: mine/.* 'redis'"
-        ):
+        with pytest.raises(InputError, match=r"'c16-20ms-1%' is over an emulated network: mine/.* 'redis'"):
             resolve(load_study("mine", settings), settings)
 
     def test_a_cluster_has_no_such_links(self, tmp_path: Path) -> None:
