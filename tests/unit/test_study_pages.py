@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -41,6 +42,13 @@ def test_figures_are_small_and_laid_out(path: Path, tmp_path: Path) -> None:
     schema.write(again, schema.read(path))
     assert again.read_bytes() == path.read_bytes()
     assert path.stat().st_size <= LARGEST
+
+
+@each
+def test_sentences_of_the_prose_are_short(path: Path) -> None:
+    page = schema.read(path)
+    sentences = re.split(r"(?<=[.:;?])\*{0,2} ", " ".join((*page.about, *page.lessons)))
+    assert [one for one in sentences if len(one.split()) > 25] == []
 
 
 @pytest.mark.parametrize(
