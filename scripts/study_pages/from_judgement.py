@@ -12,10 +12,10 @@ from assay.core import units as fmt
 from assay.model.estimate import ClaimVerdict, Estimate, Known
 from assay.model.finding import Finding
 from assay.model.run import Run
-from assay.report.model import order, results
-from assay.report.model.findings import ORDER, subject_words
+from assay.report.model import order, report
 from assay.report.model.rows import Row, Section, name_of_case
 from assay.report.model.unranked import Forbidden
+from assay.report.model.values import ORDER, subject_words
 from assay.stats.interleaved import more_needed, spread
 from assay.stats.pairing import half_width, round_logs
 from assay.verdict.pairs import sides
@@ -36,7 +36,7 @@ _MOST_LISTED = 24
 
 def load_result(run: Run, section: Section) -> LoadResult:
     """The results of a section: who is ahead of whom, and its table."""
-    table = results.results(section)
+    table = report.results(section)
     rows = section.candidates
     ranks = sorted({row.rank for row in rows if row.rank})
     by_rank = [[row for row in rows if row.rank == rank] for rank in ranks]
@@ -141,7 +141,7 @@ def claim(one: ClaimVerdict, parts: tuple[Claim, ...] = (), identity: str = "") 
         claim=identity,
         published="" if one.published_ratio is None else fmt.times(one.published_ratio),
         measured=measured.replace("at least", "≥").replace("at most", "≤"),
-        verdict=results.verdict_words(one),
+        verdict=report.verdict_words(one),
         why=why,  # type: ignore[arg-type]  # a value of the table above
         missing=one.reason.partition(" was not measured")[0] if why == "not measured" else "",
         within=within[1] if within else "",

@@ -14,7 +14,7 @@ from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.plan import Closed
 from assay.model.run import Run
-from assay.report.model import circumstances, followers, loads, order, remarks, results
+from assay.report.model import answer, circumstances, followers, loads, order, report
 from assay.report.model.answer import name as title_of
 from assay.report.model.report import report_of
 from assay.report.model.rows import Section, failed_rows, name_of_case, ordered_findings, sections, with_names
@@ -49,7 +49,7 @@ def take(record: Path, pages: Path) -> Path:
     taken = study_run(run)
     others = (one for one in page.runs if one.profile != taken.profile)
     runs = tuple(sorted((*others, taken), key=lambda one: one.profile))
-    published = grid(results.published(run))
+    published = grid(report.published(run))
     page = msgspec.structs.replace(page, runs=runs, published=published if published.rows else page.published)
     text = msgspec.json.encode(page).replace(f"{ROOT}/".encode(), b"")  # paths within the checkout
     schema.write(path, msgspec.json.decode(text, type=StudyPage))
@@ -104,7 +104,7 @@ def study_run(run: Run) -> StudyRun:
         ),
         claims=judged.claims(run.judgement.claims if run.judgement else ()),
         findings=judged.findings(run, ordered_findings(run)),
-        servers=grid(results.configuration(run)),
+        servers=grid(report.configuration(run)),
         trials=trials(run),
     )
 
@@ -211,7 +211,7 @@ def thresholds(run: Run) -> Iterator[ThresholdSet]:
         for one in verdict.explain(code).thresholds:
             value = setting.thresholds.get(one.name)
             if value is not None:
-                said, usual = (remarks.threshold_words(one.unit, number) for number in (value, one.value))
+                said, usual = (answer.threshold_words(one.unit, number) for number in (value, one.value))
                 yield ThresholdSet(code=code, name=one.name, value=said, usual=usual, reason=setting.reason)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.core import units as fmt
 from assay.report.markdown import drawn, escape
-from assay.report.model.results import COLUMNS
+from assay.report.model.report import COLUMNS
 from assay.report.model.values import Cell, Column, Table, TableLine
 from assay.verdict import RULES
 from assay.verdict.words import called, listed

@@ -75,7 +75,7 @@ def test_of_a_table_without_end_some_columns_are_read() -> None:
 
 
 def test_what_was_left_unread_is_told() -> None:
-    from assay.report.audit.wording import summary
+    from assay.report.audit import summary
 
     found = audited("words\n" * MEGABYTE)
     assert found.document.cut and "only the first 2 million characters were read" in summary(found)

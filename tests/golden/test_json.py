@@ -17,7 +17,7 @@ import sample_run
 
 from assay.cli import main as cli
 from assay.cli import verbs
-from assay.report import load_json
+from assay.report import load
 from assay.verdict import judge_load
 
 HERE = Path(__file__).parent
@@ -79,9 +79,9 @@ def test_the_json_of_the_figures_of_a_load(golden: Golden) -> None:
     found = judge_load(sample_run.PLAN, failing, cores=2, same_machine=True)
     taken = sample_run.finding("W1", "error", None, on_throughput="void", on_times="void")
     told = [
-        json.loads(load_json.encode(sample_run.OPEN_PLAN, whole, ())),
-        json.loads(load_json.encode(sample_run.PLAN, failing, found)),
-        json.loads(load_json.encode(sample_run.PLAN, failing, (taken,))),
+        json.loads(load.as_json(sample_run.OPEN_PLAN, whole, ())),
+        json.loads(load.as_json(sample_run.PLAN, failing, found)),
+        json.loads(load.as_json(sample_run.PLAN, failing, (taken,))),
     ]
     golden("json/load-figures.json", json_outline.outline(told, cut={"[].measurement"}))
 

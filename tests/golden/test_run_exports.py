@@ -24,7 +24,7 @@ from assay.cli import exit_codes
 from assay.cli import main as cli
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, Trial
-from assay.report.exports import benchmarks, junit, table
+from assay.report import exports
 
 BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 # Published as bencher.dev/bmf.json.
@@ -78,7 +78,7 @@ def full(trial: Trial) -> Trial:
 
 
 def test_csv_has_a_row_a_trial() -> None:
-    rows = list(csv.DictReader(io.StringIO(table.as_csv(sample_run.run()), newline="")))
+    rows = list(csv.DictReader(io.StringIO(exports.as_csv(sample_run.run()), newline="")))
     assert len(rows) == 25
     go = [row for row in rows if row["case"] == "quotes/go"]
     assert float(go[0]["throughput_per_s"]) == 56202.0
@@ -94,17 +94,17 @@ def test_csv_holds_no_formula() -> None:
         replace(trial, failure=Failure(stage="=cmd()", reason="x")) if trial.failure else trial
         for trial in run.trials
     )
-    rows = csv.DictReader(io.StringIO(table.as_csv(replace(run, trials=trials)), newline=""))
+    rows = csv.DictReader(io.StringIO(exports.as_csv(replace(run, trials=trials)), newline=""))
     assert not any(cell.startswith("=") for row in rows for cell in row.values())
 
 
 def test_csv_says_what_withholds_a_case() -> None:
-    rows = csv.DictReader(io.StringIO(table.as_csv(invalid_run()), newline=""))
+    rows = csv.DictReader(io.StringIO(exports.as_csv(invalid_run()), newline=""))
     assert {row["invalid_by"] for row in rows if row["case"] == "quotes/go"} == {"W1"}
 
 
 def test_hgrm_ends_at_the_maximum_and_counts_every_request() -> None:
-    files = dict(benchmarks.hgrm_files(sample_run.run()))
+    files = dict(exports.hgrm_files(sample_run.run()))
     assert len(files) == 20
     assert all(re.fullmatch(r"[\w.+-]+\.hgrm", name) for name in files)
     text = files["quotes-go-block1-service.hgrm"].decode()
@@ -126,7 +126,7 @@ def test_benchstat_reads_its_format(tmp_path: Path) -> None:
     if go is None:
         pytest.skip("go is not installed")
     path = tmp_path / "new.txt"
-    path.write_text(benchmarks.benchstat(sample_run.run()))
+    path.write_text(exports.benchstat(sample_run.run()))
     read = subprocess.run(
         [go, "run", BENCHSTAT, "-format", "csv", str(path)],
         capture_output=True, text=True, check=True, timeout=250,
@@ -143,7 +143,7 @@ def test_benchstat_reads_its_format(tmp_path: Path) -> None:
 
 
 def test_benchstat_lines_keep_their_shape_and_leave_out_what_is_invalid() -> None:
-    lines = benchmarks.benchstat(invalid_run()).splitlines()
+    lines = exports.benchstat(invalid_run()).splitlines()
     results = [line for line in lines if line.startswith("Benchmark")]
     assert len(results) == 15
     assert all(re.fullmatch(r"BenchmarkServe/\S+\t\d+(\t[\d.]+ [a-z0-9/-]+)+", line) for line in results)
@@ -151,25 +151,25 @@ def test_benchstat_lines_keep_their_shape_and_leave_out_what_is_invalid() -> Non
 
 
 def test_bencher_metric_format_fits_its_schema() -> None:
-    document = json.loads(benchmarks.bmf(sample_run.run()))
+    document = json.loads(exports.bmf(sample_run.run()))
     jsonschema.validate(document, BMF_SCHEMA)
     metric = document["quotes/go"]["throughput"]
     assert metric["value"] == pytest.approx(55_100)
     assert metric["lower_value"] < metric["value"] < metric["upper_value"]
-    assert "quotes/go" not in json.loads(benchmarks.bmf(invalid_run()))
+    assert "quotes/go" not in json.loads(exports.bmf(invalid_run()))
 
 
 def test_a_bound_is_in_no_format_that_has_no_place_for_one() -> None:
     run = changed("quotes/java-vertx", held_back)
-    document = json.loads(benchmarks.bmf(run))
+    document = json.loads(exports.bmf(run))
     assert document.keys() == {"quotes/go", "quotes/ruby-sinatra", "quotes/null"}
-    names = [line.split("\t")[0] for line in benchmarks.benchstat(run).splitlines() if "\t" in line]
+    names = [line.split("\t")[0] for line in exports.benchstat(run).splitlines() if "\t" in line]
     assert {name.removeprefix("BenchmarkServe/") for name in names} == document.keys()
-    assert benchmarks.left_out(run) == (
+    assert exports.left_out(run) == (
         "left out, for they are bounds and the format holds none: "
         "throughput of quotes/java-vertx (its generator was full (G1))"
     )
-    assert benchmarks.left_out(sample_run.run()) == ""
+    assert exports.left_out(sample_run.run()) == ""
 
 
 def test_what_is_no_bound_of_the_same_case_is_exported() -> None:
@@ -179,18 +179,18 @@ def test_what_is_no_bound_of_the_same_case_is_exported() -> None:
     run = sample_run.run()
     header = replace(run.header, cases=tuple(map(logging, run.header.cases)))
     run = sample_run.judged(replace(run, header=header))
-    go = json.loads(benchmarks.bmf(run))["quotes/go"]
+    go = json.loads(exports.bmf(run))["quotes/go"]
     assert "throughput" not in go
     assert {"service-time-p50", "service-time-p99", "peak-memory", "start-time"} <= go.keys()
     lines = [
-        line for line in benchmarks.benchstat(run).splitlines() if line.startswith("BenchmarkServe/quotes/go")
+        line for line in exports.benchstat(run).splitlines() if line.startswith("BenchmarkServe/quotes/go")
     ]
     assert len(lines) == 5
     assert all("p50-ns" in line and "rss-bytes" in line and "req/s" not in line for line in lines)
 
 
 def test_a_full_generator_in_front_of_a_full_server_takes_the_times_alone() -> None:
-    go = json.loads(benchmarks.bmf(changed("quotes/go", full)))["quotes/go"]
+    go = json.loads(exports.bmf(changed("quotes/go", full)))["quotes/go"]
     assert go["throughput"]["value"] == pytest.approx(55_100)
     assert not any("time-p" in name for name in go)
 
@@ -207,7 +207,7 @@ def test_who_looks_for_a_bound_there_is_told_on_standard_error(
 
 
 def as_junit(run: Run) -> bytes:
-    return junit.as_junit(run, exit_codes.failing(run))
+    return exports.as_junit(run, exit_codes.failing(run))
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_exports_of_hostile_text_stay_readable(tmp_path: Path) -> None:
     run = hostile_run()
     (tmp_path / "junit.xml").write_bytes(as_junit(run))
     assert junitparser.JUnitXml.fromfile(str(tmp_path / "junit.xml"))
-    jsonschema.validate(json.loads(benchmarks.bmf(run)), BMF_SCHEMA)
-    assert len(list(csv.DictReader(io.StringIO(table.as_csv(run), newline="")))) == 25
+    jsonschema.validate(json.loads(exports.bmf(run)), BMF_SCHEMA)
+    assert len(list(csv.DictReader(io.StringIO(exports.as_csv(run), newline="")))) == 25
 
 
 def report(*words: str, results: Path) -> int:

@@ -13,9 +13,9 @@ from assay.model.design import PublishedFigures
 from assay.model.estimate import Ranked
 from assay.model.finding import Claim
 from assay.model.run import Run
-from assay.report import beside, html
+from assay.report import comparison, html
 from assay.report.model import profiles
-from assay.report.model.beside import beside as model_beside
+from assay.report.model.profiles import beside as model_beside
 
 FIGURES = {
     "quotes/java-vertx": (
@@ -52,13 +52,13 @@ def pair() -> profiles.ProfilePair:
 
 
 def test_the_screen_of_both_profiles(golden: Golden) -> None:
-    text = rendered(beside.summary(pair()))
+    text = rendered(comparison.side_by_side(pair()))
     assert max(map(len, text.splitlines())) <= 80
     golden("pair-80.txt", text)
 
 
 def test_the_markdown_of_both_profiles(golden: Golden) -> None:
-    golden("pair.md", beside.render(pair()))
+    golden("pair.md", comparison.side_by_side_markdown(pair()))
 
 
 def test_a_published_figure_belongs_to_its_load_and_the_first_counts() -> None:
@@ -150,8 +150,8 @@ def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> Non
 
 
 def test_what_the_fair_profile_sets_otherwise() -> None:
-    lines = [(line.name, line.setting, line.published, line.fair) for line in profiles.settings(pair())]
-    assert lines == [("quotes/go", "workers", "4", "1"), ("quotes/go", "request log", "yes", "no")]
+    expected = (("quotes/go", "workers", "4", "1"), ("quotes/go", "request log", "yes", "no"))
+    assert profiles.settings(pair()) == expected
 
 
 def test_two_machines_and_a_run_that_did_not_end_are_warned_of() -> None:
@@ -190,5 +190,5 @@ def test_markup_from_a_record_stays_text_in_a_pair() -> None:
     page = html.render(hostile, found)
     assert tags_of(page).scripts == 0
     assert "<script>alert" not in page
-    assert "<script>" not in beside.render(found)
-    assert "\x1b" not in rendered(beside.summary(found))
+    assert "<script>" not in comparison.side_by_side_markdown(found)
+    assert "\x1b" not in rendered(comparison.side_by_side(found))

@@ -21,8 +21,7 @@ from assay.model.estimate import Known, Limit
 from assay.model.finding import Effect
 from assay.model.run import Run
 from assay.model.trial import OfCapacity, Trial
-from assay.report import comparison, html, load, load_json, terminal
-from assay.report.exports import benchmarks, table
+from assay.report import comparison, exports, html, load, terminal
 from assay.report.model import followers, rows
 from assay.report.model.report import report_of
 from assay.verdict.compare import compare
@@ -136,22 +135,22 @@ def test_a_single_load_says_so_on_the_screen_and_for_programs() -> None:
     text = rendered(load.summary(sample_run.OPEN_PLAN, measured, (found,)))
     assert re.search(r"p50 +≥ 1\.99 ms", text) and re.search(r"max +≥ ", text)
     assert "what makes times bounds: arrivals waited for connections (G4)" in " ".join(text.split())
-    told = json.loads(load_json.encode(sample_run.OPEN_PLAN, measured, (found,)))
+    told = json.loads(load.as_json(sample_run.OPEN_PLAN, measured, (found,)))
     assert told["times_known"] == {
         "at_least": True,
         "at_most": False,
         "limits": [{"code": "G4", "words": "arrivals waited for connections"}],
     }
-    clean = json.loads(load_json.encode(sample_run.OPEN_PLAN, measured, ()))
+    clean = json.loads(load.as_json(sample_run.OPEN_PLAN, measured, ()))
     assert clean["times_known"] == {"at_least": False, "at_most": False, "limits": []}
 
 
 def test_exports_leave_them_out_or_name_the_rule() -> None:
     run = waiting()
-    go = json.loads(benchmarks.bmf(run))[GO]
+    go = json.loads(exports.bmf(run))[GO]
     assert "throughput" in go and not any("time-p" in name for name in go)
-    assert "times of quotes/go (arrivals waited for connections (G4))" in benchmarks.left_out(run)
-    trials = list(csv.DictReader(io.StringIO(table.as_csv(run), newline="")))
+    assert "times of quotes/go (arrivals waited for connections (G4))" in exports.left_out(run)
+    trials = list(csv.DictReader(io.StringIO(exports.as_csv(run), newline="")))
     assert {(row["limited_by"], row["times_limited_by"]) for row in trials if row["case"] == GO} == {
         ("", "G4")
     }
@@ -204,10 +203,10 @@ def test_a_bound_of_trials_that_scatter_gives_way_to_what_they_measured() -> Non
     told = told_of_go(run)
     assert re.fullmatch(r"\d\d\.\d ms, wide \(3\.\d+ ms to 8\d\d ms\)", told["p50"]), told
     assert all(re.fullmatch(r"[\d.]+ ms, wide \(.+ to .+\)", told[one]) for one in ("p99", "service p99"))
-    [table] = [one for one in report_of(run).tables if one.title.startswith("Response time")]
-    assert "; wide: trials differ too much for their interval to give a bound" in table.note
+    [exports] = [one for one in report_of(run).tables if one.title.startswith("Response time")]
+    assert "; wide: trials differ too much for their interval to give a bound" in exports.note
     for form in (as_terminal(run), as_markdown(run), as_html(run)):
-        assert told["p50"] in form and told["p99"] in form and table.note in form
+        assert told["p50"] in form and told["p99"] in form and exports.note in form
     chart = named(run, "latency")
     assert told["p99"] in {row[2] for row in chart.rows} and "wide: trials differ" in chart.note
     drawn = [row for row in named(run, "percentiles-c64-0-9").rows if row[0] == GO]

@@ -14,7 +14,7 @@ from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan, Open, Stage
 from assay.model.run import Run
 from assay.model.trial import Failure, Trial
-from assay.report.model import search
+from assay.report.model import followers
 from assay.report.model.answer import state
 from assay.verdict import judge
 from assay.verdict.objective import Objective, parse
@@ -194,7 +194,7 @@ def test_the_answer_is_in_the_record_alone() -> None:
     assert found.state == "found"
     assert made.judgement is not None
     assert made.judgement.ranking[0].throughput == found.capacity
-    [said] = search.in_sentences(made).headline
+    [said] = followers.search_sentences(made).headline
     assert said.startswith("srv holds p99<50ms up to 1.2") and state(made).startswith("clean")
 
 
@@ -237,27 +237,29 @@ def test_a_capacity_rests_on_right_answers() -> None:
     assert made.judgement is not None
     assert "W2" in {one.code for one in made.judgement.findings if one.severity == "error"}
     assert made.judgement.ranking[0].invalid
-    assert search.in_sentences(made).headline[0].startswith("The capacity of srv is invalid")
+    assert followers.search_sentences(made).headline[0].startswith("The capacity of srv is invalid")
 
 
 def test_each_ending_has_its_sentence() -> None:
     held = [trial("srv", n, seen(10_000, 10), plan=at(10_000)) for n in range(3)]
-    [said] = search.in_sentences(searched(held)).headline
+    [said] = followers.search_sentences(searched(held)).headline
     assert said.startswith("srv holds p99<50ms at 10.0 k/s, the highest that was asked: give --to")
     missed = [trial("srv", n, seen(200, 90), plan=at(100)) for n in range(3)]
-    [said] = search.in_sentences(searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))).headline
+    [said] = followers.search_sentences(
+        searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))
+    ).headline
     assert said == (
         "srv does not hold p99<50ms even at 100 /s, the lowest that was asked (3 trials): p99 90.0 ms."
     )
-    [said] = search.in_sentences(searched(held[:1])).headline
+    [said] = followers.search_sentences(searched(held[:1])).headline
     assert said.startswith("Not settled after 1 trial: ")
     assert (
-        search.in_sentences(searched(held[:1]))
+        followers.search_sentences(searched(held[:1]))
         .surer[0]
         .endswith("a larger --budget, or a wider --resolution.")
     )
     dead = trial("srv", 0, Failure(stage="load", reason="exit code 3"), plan=at(2000))
-    told = search.in_sentences(searched([dead, *held[:1]])).headline
+    told = followers.search_sentences(searched([dead, *held[:1]])).headline
     assert told[1] == "The server did not survive 2.00 k/s (1 of 2 trials): exit code 3."
 
 

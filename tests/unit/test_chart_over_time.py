@@ -13,7 +13,7 @@ from assay.model.measurement import Window
 from assay.model.plan import Closed
 from assay.model.trial import Trial, WarmUpSeen
 from assay.report.charts import charts, to_svg
-from assay.report.model.remarks import remarks
+from assay.report.model.answer import remarks
 from assay.report.model.rows import sections
 
 WINDOW_NS = 100_000_000

@@ -18,7 +18,7 @@ from assay.model.design import LoadDesign
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run, TrialDone
 from assay.model.trial import ContractSeen, Failure, Trial
-from assay.report.exports import junit
+from assay.report import exports
 from assay.verdict import judge
 
 Captured = pytest.CaptureFixture[str]
@@ -137,7 +137,7 @@ def test_a_throughput_that_is_void_is_an_exit_code(tmp_path: Path) -> None:
 
 def told_by_junit(made: Run) -> dict[str, str]:
     """The cases that its JUnit XML fails, and by what."""
-    suite = xml.fromstring(junit.as_junit(made, exit_codes.failing(made)))
+    suite = xml.fromstring(exports.as_junit(made, exit_codes.failing(made)))
     return {
         test.get("name", ""): found.get("message", "")
         for test in suite.iter("testcase")

@@ -25,7 +25,7 @@ from assay.plan.study.conditions import interleave_of
 from assay.plan.study.init import write_example
 from assay.plan.study.schema import EmulationSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
-from assay.report.model.results import results
+from assay.report.model.report import results
 from assay.report.model.rows import sections
 from assay.runner import doctor
 from assay.verdict.compare import compare

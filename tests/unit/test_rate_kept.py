@@ -12,7 +12,7 @@ from rich.console import Console
 from assay import stats
 from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan, Open, Stage, StopAfter, StopAtCount
-from assay.report import load, load_json
+from assay.report import load
 
 FIVE = replace(
     plan(),
@@ -43,7 +43,7 @@ def test_a_counted_load_at_a_rate_says_the_rate_that_it_kept(
     asked: LoadPlan, seen: Measurement, kept: float | None
 ) -> None:
     assert stats.kept_per_s(asked, seen) == kept
-    assert json.loads(load_json.encode(asked, seen, ()))["throughput_per_s"] == kept
+    assert json.loads(load.as_json(asked, seen, ()))["throughput_per_s"] == kept
 
 
 def test_a_load_that_ended_in_its_warm_up_has_no_throughput() -> None:
@@ -53,4 +53,4 @@ def test_a_load_that_ended_in_its_warm_up_has_no_throughput() -> None:
         console.print(load.summary(plan(), seen, ()))
     assert "not known: it ended before anything was measured" in capture.get()
     assert "0 /s" not in capture.get().split("answers")[0]
-    assert json.loads(load_json.encode(plan(), seen, ()))["throughput_known"] is None
+    assert json.loads(load.as_json(plan(), seen, ()))["throughput_known"] is None

@@ -18,8 +18,7 @@ from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.report import html, markdown, terminal
 from assay.report.charts import Chart, charts
-from assay.report.model.circumstances import circumstances
-from assay.report.model.interleaved import sentences
+from assay.report.model.circumstances import circumstances, sentences
 from assay.verdict import judge
 from assay.verdict.answer import answer
 

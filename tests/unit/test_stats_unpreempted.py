@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from assay.model.interleaving import Slice
 from assay.model.run import Run
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen, ServiceSeen
-from assay.report.model.interleaved import sentences
+from assay.report.model.circumstances import sentences
 from assay.stats.interleaved import unpreempted
 from assay.stats.pairing import Side, left_out, pair, paired_logs
 from assay.verdict import judge

@@ -9,7 +9,7 @@ from test_verdict_resting import busy, rested
 
 from assay.model.block import ServerSlice
 from assay.model.trial import HostSeen
-from assay.report.exports import table
+from assay.report import exports
 from assay.report.model import rows
 from assay.runner.block import services_used_ns, used_ns
 from assay.servers import host
@@ -92,4 +92,4 @@ def test_steal_that_no_clock_told_is_not_known_and_no_rule_speaks_of_it() -> Non
     assert "H2" not in found(measurement(), host=replace(unknown, busy_cores=None), server=UNSEEN)
     made = run([case("a")], [replace(trial("a", 0), host=unknown)])
     assert all("steal_share" not in one.figures for one in judge(made, 0).findings)
-    assert {row["steal_share"] for row in table.rows(made)} == {None}
+    assert {row["steal_share"] for row in exports.rows(made)} == {None}

@@ -14,7 +14,7 @@ from assay.model.finding import Finding
 from assay.model.run import Run
 from assay.model.trial import Failure, Trial
 from assay.plan.next import next_due
-from assay.report.model.findings import effect_words
+from assay.report.model.values import effect_words
 from assay.verdict import judge
 from assay.verdict.answer import answer
 from assay.verdict.effects import bounded

@@ -24,7 +24,7 @@ from made_runs import (
 from assay.model.measurement import Connections, Measurement, Outcome, RequestAccounting
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAtCount
 from assay.model.trial import AS_GIVEN, HostSeen
-from assay.report.model.findings import effect_words
+from assay.report.model.values import effect_words
 from assay.verdict import judge, judge_load
 
 OPEN = plan(

@@ -14,7 +14,7 @@ from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.report.charts import charts
 from assay.report.model import comparison
-from assay.report.model.interleaved import sentences
+from assay.report.model.circumstances import sentences
 from assay.stats.interleaved import FEWEST_BATCHES
 from assay.stats.pairing import half_width
 from assay.stats.sequential import blocks_to_settle

@@ -90,44 +90,38 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, audits: list[Audit]) -> None:
     from assay.cli.output import OutputFile
+    from assay.report import audit as shown
 
     if args.study:
         _write_study(args.study, audits)
     if args.sarif:
-        from assay.report.audit import for_programs
-
-        OutputFile(args.sarif).write(for_programs.as_sarif(audits))
+        OutputFile(args.sarif).write(shown.as_sarif(audits))
     if args.markdown:
-        from assay.report.audit import markdown
-
-        OutputFile(args.markdown).write(markdown.page(audits, explain=args.explain))
+        OutputFile(args.markdown).write(shown.as_markdown(audits, explain=args.explain))
     if args.json:
-        from assay.report.audit import for_programs
-
-        console.write(for_programs.as_json(audits))
+        console.write(shown.as_json(audits))
     elif not (args.sarif or args.markdown or args.study):
         _print(audits, explain=args.explain)
 
 
 def _print(audits: list[Audit], *, explain: bool) -> None:
-    from assay.report.audit import terminal
-    from assay.report.audit.wording import plural
+    from assay.report import audit as shown
 
     told = [one for one in audits if one.results]
     for number, one in enumerate(told if len(audits) > 1 else audits):
         if number:
             console.write("")
-        console.show(terminal.shown(one, explain=explain))
-        settling = terminal.settling(one)
+        console.show(shown.screen(one, explain=explain))
+        settling = shown.settling(one)
         if settling:
             console.write(f"\n{settling}")
     if len(audits) > 1 and len(told) < len(audits):
-        console.write(f"\n{plural(len(audits) - len(told), 'text')} without a result of a load test")
+        console.write(f"\n{shown.plural(len(audits) - len(told), 'text')} without a result of a load test")
 
 
 def _write_study(word: str, audits: list[Audit]) -> None:
     from assay.cli.output import OutputFile
-    from assay.report.audit.study_file import study
+    from assay.report.audit_study import study
 
     told = [one for one in audits if one.results]
     if len(told) != 1:

@@ -143,7 +143,7 @@ def _watch_live(running: GoingLoad, plan: LoadPlan) -> None:
     # Imported while the load already runs: nothing of it is needed to send the first request.
     from rich.live import Live
 
-    from assay.report.load_live import LoadView
+    from assay.report.load import LoadView
 
     view = LoadView(plan)
     with Live(console=console.talk(), auto_refresh=False, transient=True) as live:
@@ -153,7 +153,7 @@ def _watch_live(running: GoingLoad, plan: LoadPlan) -> None:
 
 
 def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
-    from assay.report.load_live import LoadView
+    from assay.report.load import LoadView
 
     view = LoadView(plan)
     said = time.monotonic()
@@ -171,9 +171,9 @@ def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> i
     run = load_run.made(loaded, args.name) if load_run.is_wanted(args) else None
     findings = load_run.findings(run) if run is not None else _findings(loaded)
     if args.json:
-        from assay.report.load_json import encode
+        from assay.report.load import as_json
 
-        console.write(encode(loaded.plan, loaded.measurement, findings, loaded.generators))
+        console.write(as_json(loaded.plan, loaded.measurement, findings, loaded.generators))
     elif not report_outputs.takes_standard_output(args):
         from assay.report.load import summary
 

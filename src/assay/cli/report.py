@@ -47,11 +47,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         show_json(shown)
     elif not report_outputs.takes_standard_output(args):
-        from assay.report import beside, terminal
+        from assay.report import comparison, terminal
 
         console.show(terminal.summary(shown, (("run record", str(path)),)))
         if pair is not None:
-            console.show(beside.summary(pair))
+            console.show(comparison.side_by_side(pair))
     report_outputs.write_all(shown, pair, args)
     return EXIT_OK
 

@@ -54,45 +54,45 @@ def _html(shown: OutputRun) -> Content:
 
 
 def _markdown(shown: OutputRun) -> Content:
-    from assay.report import beside, markdown
+    from assay.report import comparison, markdown
 
-    return beside.render(shown.pair) if shown.pair else markdown.render(shown.run)
+    return comparison.side_by_side_markdown(shown.pair) if shown.pair else markdown.render(shown.run)
 
 
 def _csv(shown: OutputRun) -> Content:
-    from assay.report.exports import table
+    from assay.report import exports
 
-    return table.as_csv(shown.run)
+    return exports.as_csv(shown.run)
 
 
 def _benchstat(shown: OutputRun) -> Content:
-    from assay.report.exports import benchmarks
+    from assay.report import exports
 
     _tell_bounds(shown, "benchstat")
-    return benchmarks.benchstat(shown.run)
+    return exports.benchstat(shown.run)
 
 
 def _bmf(shown: OutputRun) -> Content:
-    from assay.report.exports import benchmarks
+    from assay.report import exports
 
     _tell_bounds(shown, "bmf")
-    return benchmarks.bmf(shown.run)
+    return exports.bmf(shown.run)
 
 
 def _tell_bounds(shown: OutputRun, flag: str) -> None:
     """Who looks for a figure there is told why it is missing."""
-    from assay.report.exports import benchmarks
+    from assay.report import exports
 
-    bounds = benchmarks.left_out(shown.run)
+    bounds = exports.left_out(shown.run)
     if bounds:
         console.note(f"assay: --{flag}: {bounds}")
 
 
 def _junit(shown: OutputRun) -> Content:
     from assay.cli import exit_codes
-    from assay.report.exports import junit
+    from assay.report import exports
 
-    return junit.as_junit(shown.run, exit_codes.failing(shown.run))
+    return exports.as_junit(shown.run, exit_codes.failing(shown.run))
 
 
 def _png(shown: OutputRun) -> Files:
@@ -110,9 +110,9 @@ def _svg(shown: OutputRun) -> Files:
 
 
 def _hgrm(shown: OutputRun) -> Files:
-    from assay.report.exports import benchmarks
+    from assay.report import exports
 
-    return benchmarks.hgrm_files(shown.run)
+    return exports.hgrm_files(shown.run)
 
 
 OUTPUTS: tuple[OneFile | Folder, ...] = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.model.run import Run, Series, SeriesPart
     from assay.model.trial import Trial
     from assay.plan.resolved import ResolvedRun
-    from assay.report.series import Expected
+    from assay.report.history import Expected
     from assay.servers.manifest import Requirement
 
 
@@ -31,7 +31,7 @@ class _Coming:
 
     def expected(self, part: SeriesPart, missing: Set[Requirement]) -> Expected:
         """What it is likely to take. A server that lacks something here is a row that costs no time."""
-        from assay.report.series import Expected
+        from assay.report.history import Expected
 
         study = self.study
         cases = study.cases
@@ -217,19 +217,19 @@ class _Runs:
         if pair is None:
             return
         from assay.cli.output import write_files
-        from assay.report import beside, html
+        from assay.report import comparison, html
 
         if not self._as_json:
-            console.show(beside.summary(pair))
+            console.show(comparison.side_by_side(pair))
         name = run.header.study_name
         files = (
-            (f"{name}.md", beside.render(pair).encode()),
+            (f"{name}.md", comparison.side_by_side_markdown(pair).encode()),
             (f"{name}.html", html.render(pair.fair, pair).encode()),
         )
         write_files(self._settings.results / self._series.series_id, files)
 
     def _tell_estimate(self, coming: dict[int, _Coming | AssayError]) -> None:
-        from assay.report import series as shown
+        from assay.report import history as shown
 
         missing = _missing(one.study for one in coming.values() if isinstance(one, _Coming))
         expected, refused = [], []
@@ -243,7 +243,7 @@ class _Runs:
 
     def _tell_end(self) -> None:
         from assay.cli import stored
-        from assay.report import series as shown
+        from assay.report import history as shown
         from assay.verdict import judged
 
         results = self._settings.results
@@ -255,4 +255,4 @@ class _Runs:
             except InputError as problem:  # its line says that there is no figure of it
                 console.error(problem)
         if not self._as_json:
-            console.show(shown.summary(self._series, runs))
+            console.show(shown.series_summary(self._series, runs))

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     import uvicorn
 
     from assay.core.settings import Settings
-    from assay.report.view.app import make_app
+    from assay.report.view import make_app
     from assay.servers import host
 
     settings = Settings.resolve(results=args.results)

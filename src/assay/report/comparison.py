@@ -1,21 +1,22 @@
-"""What changed: two runs compared (on the terminal, as Markdown, as JSON), and a run judged again."""
+"""What changed: two runs or two profiles side by side (screen, Markdown, JSON), and a run judged again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.console import Group, RenderableType
-from rich.console import Group as Together
 from rich.text import Text
 
 from assay.core import units as fmt
 from assay.model.finding import Finding
 from assay.model.run import Judgement, Run
 from assay.report import markdown
+from assay.report.model.answer import name
 from assay.report.model.compared import by_case, compared
-from assay.report.model.findings import subject_words
+from assay.report.model.profiles import ProfilePair, beside
+from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
-from assay.report.model.values import FindingGroup
+from assay.report.model.values import FindingGroup, subject_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import drawn
 from assay.verdict.compare import RunComparison
@@ -35,7 +36,7 @@ def summary(comparison: RunComparison) -> RenderableType:
     for table in told.extra:
         parts += drawn(table)
     parts += [_finding(side, group) for side, group in told.findings]
-    return Together(*parts)
+    return Group(*parts)
 
 
 def as_markdown(comparison: RunComparison) -> str:
@@ -112,3 +113,62 @@ def _lines(run: Run, findings: Iterable[Finding]) -> list[str]:
         about = fmt.safe(subject_words(one.subject, lambda case: name_of_case(run, case)))
         told.append(f"{one.code} {one.severity}{f', {about}' if about else ''}: {fmt.safe(one.title)}")
     return told
+
+
+def side_by_side(pair: ProfilePair) -> RenderableType:
+    """The screen that ends a study run under both profiles."""
+    told = beside(pair)
+    parts: list[RenderableType] = [Text(f"{fmt.safe(name(pair.fair))}: {told.title.lower()}", HEADING)]
+    parts += [Text(said, FAINT) for _, said in told.which]
+    parts += [Text(said, SEVERITY_STYLE["warning"]) for said in told.warnings]
+    parts += [Text(""), *(Text(said, HEADING) for said in told.conclusion), Text("")]
+    for table in told.tables:
+        parts += drawn(table)
+    parts += [*(Text(said) for said in told.sentences), Text(f"{told.note}\n", FAINT)]
+    for table in told.extra[:1]:  # the settings are for a page
+        parts += drawn(table)
+    return Group(*parts)
+
+
+def side_by_side_markdown(pair: ProfilePair) -> str:
+    """Write the document."""
+    return "\n".join(_pair_lines(pair)) + "\n"
+
+
+def _pair_lines(pair: ProfilePair) -> Iterator[str]:
+    fair, published = report_of(pair.fair), report_of(pair.published)
+    yield f"# {markdown.escape(fair.name)}"
+    yield ""
+    if fair.question:
+        yield markdown.escape(fair.question)
+        yield ""
+    yield from _against(pair, fair.machine)
+    for title, told in (("The fair profile", fair), ("The published profile", published)):
+        yield f"## {title}"
+        yield ""
+        for line in markdown.measured(told):
+            yield f"#{line}" if line.startswith("#") else line  # one level below ours
+
+
+def _against(pair: ProfilePair, machine: str) -> Iterator[str]:
+    """The section that sets the profiles against each other."""
+    told = beside(pair)
+    yield f"## {told.title}"
+    yield ""
+    yield from markdown.terms(told.which)
+    yield f"- machine: {markdown.escape(machine)}"
+    yield ""
+    for warning in told.warnings:
+        yield f"**{markdown.escape(warning)}**"
+        yield ""
+    for said in told.conclusion:
+        yield f"**{markdown.escape(said)}**"
+        yield ""
+    for table in told.tables:
+        yield from markdown.drawn(table, level=3)
+    yield from (f"- {markdown.escape(said)}" for said in told.sentences)
+    yield ""
+    yield told.note
+    yield ""
+    for table in told.extra:
+        yield from markdown.drawn(table, level=3)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
-from assay.report.model.beside import beside
-from assay.report.model.profiles import ProfilePair
+from assay.report.model.profiles import ProfilePair, beside
 from assay.report.model.report import report_of
 from assay.report.model.values import Beside, FindingGroup, Report, Table, Tone, plain
 

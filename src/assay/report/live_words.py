@@ -23,10 +23,9 @@ from assay.plan.next.comparison import room_of
 from assay.plan.next.schedule import Slot
 from assay.plan.next.study import WATCHED, to_come
 from assay.plan.next.warming import warm_up_for
-from assay.report.load import bar
-from assay.report.model import comparison, search
+from assay.report.model import comparison, followers
 from assay.report.model.circumstances import because_added, blocks_of
-from assay.report.style import FAINT, GOOD, HEADING
+from assay.report.style import FAINT, GOOD, HEADING, bar
 from assay.stats import quantiles, rate_per_s
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.answer import answer
@@ -277,12 +276,14 @@ class SearchWords(LiveWords):
 
     def ended(self, seen: RunProgress) -> str:
         """Whether the objective held, and the capacity."""
-        return search.line(answer_of(seen.run))
+        return followers.search_line(answer_of(seen.run))
 
     def head(self, seen: RunProgress) -> Text:
         """The capacity as far as it is known."""
-        return Text.assemble(("capacity ", HEADING), (search.between(answer_of(seen.run).capacity), GOOD))
+        return Text.assemble(
+            ("capacity ", HEADING), (followers.capacity_between(answer_of(seen.run).capacity), GOOD)
+        )
 
     def progress(self, seen: RunProgress) -> Text:
         """What the last trial said."""
-        return Text(search.line(answer_of(seen.run)) if seen.run.trials else "first trial", FAINT)
+        return Text(followers.search_line(answer_of(seen.run)) if seen.run.trials else "first trial", FAINT)

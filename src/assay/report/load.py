@@ -1,8 +1,11 @@
-"""What `assay load` says at the end: the figures of one measurement and what stands against them."""
+"""What `assay load` says: its live view, its end screen, and its result as JSON."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,9 +15,9 @@ from rich.text import Text
 from assay import verdict
 from assay.core import units as fmt
 from assay.model.finding import Finding
-from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
-from assay.model.plan import LoadPlan
-from assay.report.model.findings import groups
+from assay.model.measurement import Histogram, Http2, Http3, Measurement, Snapshot, Worker
+from assay.model.plan import LoadPlan, StopAfter
+from assay.model.trial import GeneratorSeen
 from assay.report.model.loads import (
     PERCENTILES,
     drawn_from,
@@ -24,11 +27,11 @@ from assay.report.model.loads import (
     percentile_name,
     shape,
 )
-from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, in_words
+from assay.report.model.values import groups
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, bar, in_words
 from assay.stats import Quantile, kept_per_s, quantiles, requests_needed
 
 _PLOT_WIDTH = 40
-_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
 def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> RenderableType:
@@ -215,15 +218,167 @@ def _left_out(times: Histogram, found: Sequence[Quantile]) -> str:
     return f"{percentile_name(lowest)} needs {needed} requests; {fmt.count(times.count)} were measured"
 
 
-def bar(part: float, width: int) -> str:
-    """Draw a bar of `part` (0 to 1) of `width` columns, in eighths of a column."""
-    eighths = round(min(max(part, 0.0), 1.0) * width * 8)
-    full, rest = divmod(eighths, 8)
-    return "█" * full + _EIGHTHS[rest]
-
-
 def _closing(findings: Sequence[Finding]) -> RenderableType:
     if all(finding.severity == "note" for finding in findings):
         mark = Text("clean: no rule stands against these figures", GOOD)
         return Group(in_words(groups(findings)), mark) if findings else mark
     return in_words(groups(findings))
+
+
+_BAR_WIDTH = 30
+_TRACE_WIDTH = 30
+_TRACE_STEP_NS = 500_000_000
+_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+class LoadView:
+    """Remembers the snapshots that a rate over the last second is made of."""
+
+    def __init__(self, plan: LoadPlan) -> None:
+        """Start with nothing seen."""
+        self._plan = plan
+        self._seen: deque[Snapshot] = deque(maxlen=2 + _TRACE_WIDTH * 8)
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Remember a snapshot; a new phase starts the memory anew, for its totals start anew."""
+        if self._seen and self._seen[-1].phase != snapshot.phase:
+            self._seen.clear()
+        if not self._seen or snapshot.elapsed_ns > self._seen[-1].elapsed_ns:
+            self._seen.append(snapshot)
+
+    def render(self) -> RenderableType:
+        """The screen, for the last snapshot taken."""
+        if not self._seen:
+            return self._head()
+        now = self._seen[-1]
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(style=FAINT, no_wrap=True, min_width=12)
+        table.add_column(no_wrap=True)
+        table.add_row("rate", Text.assemble((f"{fmt.rate(self._rate_per_s()):<10}", HEADING), self._trace()))
+        table.add_row("service time", _service_times(now))
+        if now.send_lag_p99_ns is not None:
+            table.add_row("send lag", f"p99 {fmt.time(now.send_lag_p99_ns)}")
+        failed = Text(fmt.count(now.failed), SEVERITY_STYLE["error"] if now.failed else "")
+        table.add_row("failed", failed)
+        table.add_row("client CPU", fmt.share(now.client_cpu))
+        return Group(
+            self._head(),
+            Text(self._progress(), no_wrap=True),
+            table,
+        )
+
+    def _head(self) -> RenderableType:
+        head = Text.assemble((fmt.safe(self._plan.url), HEADING), "  ", (shape(self._plan), FAINT))
+        head.no_wrap, head.overflow = True, "ellipsis"
+        return head
+
+    def line(self) -> str:
+        """The same in one line, for a log."""
+        if not self._seen:
+            return ""
+        now = self._seen[-1]
+        seen = f"{fmt.rate(self._rate_per_s())}, {_service_times(now)}, {fmt.count(now.failed)} failed"
+        return f"{self._progress(with_bar=False)}: {seen}"
+
+    def _progress(self, with_bar: bool = True) -> str:
+        now = self._seen[-1]
+        elapsed_s = now.elapsed_ns / 1e9
+        if now.phase == "warmup":
+            return f"warming up  {elapsed_s:.1f} s of at most {fmt.span(self._plan.warmup_max_ns / 1e9)}"
+        stop = self._plan.stop
+        if isinstance(stop, StopAfter):
+            part = now.elapsed_ns / stop.ns
+            left_s = max(0.0, (stop.ns - now.elapsed_ns) / 1e9)
+            said = f"{elapsed_s:.1f} s, {fmt.span(left_s)} left"
+        else:
+            done = now.completed + now.failed
+            part = done / stop.count
+            left_s = (stop.count - done) / (self._rate_per_s() or float("inf"))
+            said = f"{fmt.count(done)} of {fmt.count(stop.count)}, {fmt.span(left_s)} left"
+        drawn = f"{bar(part, _BAR_WIDTH):·<{_BAR_WIDTH}}  " if with_bar else ""
+        return f"measuring  {drawn}{said}"
+
+    def _rate_per_s(self) -> float:
+        """Right answers a second over about the last second."""
+        now = self._seen[-1]
+        base = next((seen for seen in self._seen if now.elapsed_ns - seen.elapsed_ns <= 1_100_000_000), now)
+        if base is now:
+            return now.completed / (now.elapsed_ns / 1e9) if now.elapsed_ns else 0.0
+        return (now.completed - base.completed) / ((now.elapsed_ns - base.elapsed_ns) / 1e9)
+
+    def _trace(self) -> str:
+        """The rate's course so far, newest at the right, from zero."""
+        points = [self._seen[0]]
+        for seen in self._seen:
+            if seen.elapsed_ns - points[-1].elapsed_ns >= _TRACE_STEP_NS:
+                points.append(seen)
+        rates = [
+            (after.completed - before.completed) / (after.elapsed_ns - before.elapsed_ns)
+            for before, after in pairwise(points)
+        ][-_TRACE_WIDTH:]
+        top = max(rates, default=0.0)
+        return "".join(
+            _LEVELS[round(rate / top * (len(_LEVELS) - 1))] if top else _LEVELS[0] for rate in rates
+        )
+
+
+def _service_times(now: Snapshot) -> str:
+    if not now.completed:
+        return fmt.UNKNOWN
+    return (
+        f"p50 {fmt.time(now.service_time_p50_ns)}  p99 {fmt.time(now.service_time_p99_ns)}  "
+        f"max {fmt.time(now.service_time_max_ns)}"
+    )
+
+
+FORMAT = 3
+"""Raised whenever a key changes its meaning or goes."""
+
+
+def as_json(
+    plan: LoadPlan,
+    measurement: Measurement,
+    findings: Sequence[Finding],
+    generators: Sequence[GeneratorSeen] = (),
+) -> str:
+    """Write the document, indented. Invalid figures are null; what was seen is in `measurement`."""
+    times = not is_invalid(findings, "times")
+    response, shaken = measurement.response_time, measurement.handshake_time
+    document = {
+        "format": FORMAT,
+        "clean": all(finding.severity == "note" for finding in findings),
+        "throughput_per_s": None if is_invalid(findings) else kept_per_s(plan, measurement),
+        "throughput_known": None if is_invalid(findings) else known_throughput(plan, measurement, findings),
+        "times_known": _times_known(findings) if times else None,
+        "completed": measurement.completed,
+        "failed": measurement.failed,
+        "service_time_ns": _percentiles_json(measurement.service_time) if times else None,
+        "response_time_ns": _percentiles_json(response) if times and response is not None else None,
+        "connect_time_ns": _percentiles_json(measurement.connect_time) if times else None,
+        "handshake_time_ns": _percentiles_json(shaken) if times and shaken is not None else None,
+        "first_byte_time_ns": _percentiles_json(measurement.first_byte_time) if times else None,
+        "findings": findings,
+        "plan": plan,
+        "measurement": measurement,
+        **({"generators": generators} if generators else {}),
+    }
+    return fmt.as_json(document)
+
+
+def _times_known(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Whether the times are what was measured, or at least that, or at most; and why."""
+    left = verdict.bounded(findings, "", "times")
+    return {
+        "at_least": left.slack.up > 1,
+        "at_most": left.slack.down < 1,
+        "limits": left.limits,
+    }
+
+
+def _percentiles_json(times: Histogram) -> dict[str, Any]:
+    """Percentiles with enough requests behind them; null for the others."""
+    found = quantiles(times, PERCENTILES)
+    named = {
+        percentile_name(p): value and value.value_ns for p, value in zip(PERCENTILES, found, strict=True)
+    }
+    return named | {"mean": times.mean_ns, "max": times.max_ns}

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.core import units as fmt
-from assay.report.model.findings import ORDER
-from assay.report.model.remarks import threshold_words
+from assay.report.model.answer import threshold_words
+from assay.report.model.values import ORDER
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, plain_table
 from assay.verdict import RULES, Rule, Threshold
 from assay.verdict.rule import NONE

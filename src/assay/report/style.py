@@ -45,6 +45,15 @@ def plain_table() -> RichTable:
     )
 
 
+_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+
+
+def bar(part: float, width: int) -> str:
+    """Draw a bar of `part` (0 to 1) of `width` columns, in eighths of a column."""
+    full, rest = divmod(round(min(max(part, 0.0), 1.0) * width * 8), 8)
+    return "█" * full + _EIGHTHS[rest]
+
+
 class Folded:
     """A table of a report, in as many pieces as the width asks for; each begins with the columns of names."""
 

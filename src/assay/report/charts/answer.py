@@ -15,7 +15,7 @@ from assay.report.charts.chart import Chart, Drawing, as_rows, colour, hues
 from assay.report.charts.drawings import Axis, Strip, draw, lean
 from assay.report.charts.svg import Scale, logarithmic
 from assay.report.model import compared as told
-from assay.report.model import results
+from assay.report.model import report
 from assay.report.model.rows import Row, Section, failure_words, name_of_case, short_name
 from assay.verdict.compare import RunComparison
 from assay.verdict.search import SearchAnswer, answer_of
@@ -209,7 +209,7 @@ def claims(run: Run) -> Chart | None:
             Strip(
                 fmt.safe(f"({claim.claim}) {claim.statement}", 120),
                 None,
-                results.verdict_words(claim),
+                report.verdict_words(claim),
                 value=measured.value if measured else None,
                 low=measured.low if measured else None,
                 high=measured.high if measured else None,
@@ -230,7 +230,7 @@ def claims(run: Run) -> Chart | None:
                 fmt.safe(f"({claim.claim}) {claim.statement}"),
                 fmt.times(claim.published_ratio or 0),
                 fmt.ratio(claim.measured),
-                results.verdict_words(claim),
+                report.verdict_words(claim),
             )
             for claim in known
         ),

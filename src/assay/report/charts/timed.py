@@ -20,7 +20,7 @@ from assay.report.charts import chart as data
 from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, why_bounds
 from assay.report.charts.drawings import Curve, Frame, ThroughputCurve, plot, throughput_courses
 from assay.report.charts.svg import Scale, logarithmic
-from assay.report.model import interleaved
+from assay.report.model import circumstances
 from assay.report.model.rows import Row, Section, short_name, time_words
 from assay.stats.pairing import LOOKING, course, paired_logs
 from assay.verdict.answer import answer
@@ -208,7 +208,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)
-    colours, unit = hues(run.header.cases), interleaved.unit_of(*sides)
+    colours, unit = hues(run.header.cases), circumstances.unit_of(*sides)
     units = "batches" if unit == "batch" else f"{unit}s"
     drawn = (
         Curve(

@@ -9,9 +9,19 @@ from assay.core import units as fmt
 from assay.model.estimate import Estimate, Known
 from assay.model.run import Run
 from assay.report.model.answer import state
-from assay.report.model.findings import groups
 from assay.report.model.rows import limits_words, name_of_case
-from assay.report.model.values import Beside, Cell, Column, FindingGroup, Table, TableLine, Tone, plain, table
+from assay.report.model.values import (
+    Beside,
+    Cell,
+    Column,
+    FindingGroup,
+    Table,
+    TableLine,
+    Tone,
+    groups,
+    plain,
+    table,
+)
 from assay.verdict.compare import Change, RunComparison, Watched, environment_differences
 
 _COLUMNS = (

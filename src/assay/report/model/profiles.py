@@ -1,7 +1,4 @@
-"""A study under both profiles: what was published, that measured again, the same question asked fairly.
-
-Pure: from two stored runs to plain values, which the terminal, Markdown and the page show alike.
-"""
+"""A study under both profiles beside what was published: the figures, and their words and tables."""
 
 from __future__ import annotations
 
@@ -10,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import store, verdict
+from assay.core import units as fmt
 from assay.core.errors import InputError
 from assay.model.estimate import ClaimVerdict
 from assay.model.run import Run
-from assay.report.model.rows import Row, sections, short_name
+from assay.report.model.circumstances import title
+from assay.report.model.rows import Row, interval_words, sections, short_name, throughput_words
+from assay.report.model.values import Beside, Cell, Column, Table, TableLine, plain, table
 from assay.verdict.compare import environment_differences
 from assay.verdict.words import called
 
@@ -84,16 +84,6 @@ class ClaimLine:
         )
 
 
-@dataclass(frozen=True)
-class SettingLine:
-    """A setting of a server that differs between the profiles; "–" where a profile does not name it."""
-
-    name: str
-    setting: str
-    published: str
-    fair: str
-
-
 def pair(one: Run, other: Run) -> ProfilePair:
     """The two as a pair. InputError where they are not one study under its two profiles."""
     if one.header.study_name != other.header.study_name:
@@ -143,15 +133,19 @@ def claims(found: ProfilePair) -> tuple[ClaimLine, ...]:
     return tuple(lines)
 
 
-def settings(found: ProfilePair) -> tuple[SettingLine, ...]:
-    """What the fair profile sets otherwise, server by server."""
-    published, fair = _facts(found.published), _facts(found.fair)
+def settings(found: ProfilePair) -> tuple[tuple[str, str, str, str], ...]:
+    """What the fair profile sets otherwise: server, setting, its published and its fair value. "–" stands
+    where a profile does not name it."""
+    published, fair = (
+        {short_name(case): case.facts for case in run.header.cases if case.role == "candidate"}
+        for run in (found.published, found.fair)
+    )
     lines = []
-    for name in published:
-        for fact in dict.fromkeys((*published[name], *fair.get(name, {}))):
-            sides = [_fact(side.get(name, {}).get(fact)) for side in (published, fair)]
-            if name in fair and sides[0] != sides[1]:
-                lines.append(SettingLine(name, fact.replace("_", " "), *sides))
+    for name in (name for name in published if name in fair):
+        for fact in dict.fromkeys((*published[name], *fair[name])):
+            before, now = (_fact(side[name].get(fact)) for side in (published, fair))
+            if before != now:
+                lines.append((name, fact.replace("_", " "), before, now))
     return tuple(lines)
 
 
@@ -163,12 +157,9 @@ def warnings(found: ProfilePair) -> tuple[str, ...]:
         hosts = f"{one.environment.hostname} and {other.environment.hostname}"
         said.append(f"the two profiles were measured on two machines, {hosts}: compare ranks, not figures")
     else:
-        changed = [what for what, *_ in environment_differences(one.environment, other.environment)]
-        said += (
-            [f"between the two runs the machine or the versions changed: {', '.join(changed)}"]
-            if changed
-            else []
-        )
+        changed = ", ".join(what for what, *_ in environment_differences(one.environment, other.environment))
+        if changed:
+            said.append(f"between the two runs the machine or the versions changed: {changed}")
     for run in (found.published, found.fair):
         if run.judgement is None or not run.judgement.complete:
             said.append(f"the run of the profile {run.header.profile!r} did not end")
@@ -289,11 +280,108 @@ def _verdicts(run: Run) -> dict[str, ClaimVerdict]:
     return {one.claim: one for one in verdicts if tested is None or one.claim in tested}
 
 
-def _facts(run: Run) -> dict[str, dict[str, str | int | float | bool]]:
-    return {short_name(case): case.facts for case in run.header.cases if case.role == "candidate"}
-
-
 def _fact(fact: str | int | float | bool | None) -> str:
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     return "–" if fact is None else str(fact)
+
+
+TITLE = "Published against fair"
+NOTE = (
+    "Ranks in brackets are the order of bare figures: no interval stands behind them. Absolute figures do "
+    "not travel between machines; ranks and ratios are what can be compared."
+)
+_COLUMNS = (
+    Column("server", "server", key=True),
+    Column("published", "as published", right=True),
+    Column("published rank", "rank", right=True),
+    Column("measured", "measured as published", right=True),
+    Column("measured rank", "rank", right=True),
+    Column("fair", "fair", right=True),
+    Column("fair rank", "rank", right=True),
+)
+_CLAIMS = ("claim", "published:", "measured as published", "fair", "changed")
+_SETTINGS = ("server", "setting", "published", "fair")
+
+
+def beside(pair: ProfilePair) -> Beside:
+    """Both runs of a study, told together."""
+    loads = tables(pair)
+    told = claims(pair)
+    differing = settings(pair)
+    extra = []
+    if told:
+        lines = (_claim_cells(line) for line in told)
+        extra.append(plain("Claims under both profiles", _CLAIMS, lines, longest=500))
+    if differing:
+        extra.append(plain("What the fair profile sets otherwise", _SETTINGS, differing))
+    return Beside(
+        title=TITLE,
+        which=tuple((run.header.profile, fmt.safe(title(run))) for run in (pair.published, pair.fair)),
+        warnings=tuple(fmt.safe(said, 500) for said in warnings(pair)),
+        conclusion=tuple(fmt.safe(said) for said in _changes(told)),
+        tables=tuple(_load(one) for one in loads),
+        sentences=tuple(fmt.safe(said, 1000) for one in loads for said in sentences(one)),
+        note=NOTE,
+        extra=tuple(extra),
+    )
+
+
+def _load(one: LoadTable) -> Table:
+    """Which loads stand side by side, and the servers at them; what competes first."""
+    loads = f"{one.published_load} as published, {one.fair_load} fair"
+    named = fmt.safe(f"{one.title}: {loads}" if one.title else loads)
+    return table(named, _COLUMNS, (TableLine(_cells(line), apart=not line.competes) for line in one.lines))
+
+
+def _cells(line: ServerLine) -> tuple[Cell, ...]:
+    figures = (
+        (fmt.rate(line.printed_per_s), line.printed_place),
+        (_figure(line.published), line.published.place),
+        (_figure(line.fair), line.fair.place),
+    )
+    return (
+        Cell(fmt.safe(line.name, 80)),
+        *(Cell(text) for figure, place in figures for text in (figure, _place(place))),
+    )
+
+
+def _figure(side: ProfileCell) -> str:
+    """The throughput with its interval, or why there is none."""
+    if side.row is None:
+        return fmt.UNKNOWN
+    words = throughput_words(side.row)
+    if side.row.throughput is not None:
+        return f"{words} {interval_words(side.row)}".rstrip()
+    takers = dict.fromkeys(one.code for one in side.row.findings if one.severity == "error")
+    return f"{words}: {' '.join(takers)}" if side.row.invalid and takers else words
+
+
+def _place(place: ProfileRank | None) -> str:
+    """A rank; in brackets where it is an order of bare figures only."""
+    if place is None:
+        return fmt.UNKNOWN
+    return str(place.number) if place.shown else f"({place.number})"
+
+
+def _claim_cells(line: ClaimLine) -> tuple[str, ...]:
+    ratio = fmt.UNKNOWN if line.printed_ratio is None else fmt.times(line.printed_ratio)
+    sides = [_verdict(side) for side in (line.published, line.fair)]
+    changed = "yes" if line.changed else "no" if line.published and line.fair else fmt.UNKNOWN
+    return (f"({line.id}) {line.statement}", ratio, *sides, changed)
+
+
+def _verdict(side: ClaimVerdict | None) -> str:
+    if side is None:
+        return "not put to the test"
+    return f"{side.verdict}: {fmt.ratio(side.measured)}" if side.measured else side.verdict
+
+
+def _changes(lines: Sequence[ClaimLine]) -> Iterator[str]:
+    """A sentence for each claim that another verdict meets on fair terms, or one that none does."""
+    changed = [line for line in lines if line.changed]
+    for line in changed:
+        assert line.published is not None and line.fair is not None  # else it has not changed
+        yield f"Claim ({line.id}): {line.published.verdict} as published, {line.fair.verdict} on fair terms."
+    if lines and not changed:
+        yield "No claim changed its verdict."

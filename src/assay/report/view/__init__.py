@@ -1,1 +1,0 @@
-"""`assay view`: a read-only local web page over the stored runs."""
