@@ -10,7 +10,7 @@ import pytest
 from assay.core.errors import InputError
 from assay.core.settings import Settings
 from assay.plan.study import load_study, resolve
-from assay.plan.study.init import write_example
+from assay.plan.study.load import write_example
 from assay.servers import check_all, prepare, probe
 from assay.servers.server import HOST, start
 

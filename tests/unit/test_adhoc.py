@@ -13,7 +13,7 @@ from assay.core.errors import InputError
 from assay.model.block import ALIKE_NS, UNLIKE_NS, Interleaving
 from assay.model.design import WarmUp
 from assay.plan.next.comparison import order_of_block
-from assay.plan.words.candidates import candidates_of, parse_scan
+from assay.plan.words.case import candidates_of, parse_scan
 from assay.plan.words.drafts import affordable, usual_measure_ns
 from assay.runner.first_check import SampledAnswers, aside, differences
 

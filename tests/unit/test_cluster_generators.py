@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 import assay
 from assay.cli.main import main
-from assay.cluster import calls, generators, session, survey
+from assay.cluster import calls, generators, session
+from assay.cluster import session as survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, wrapped
 from assay.cluster.merge import NotOneLoad
@@ -323,7 +324,7 @@ def test_what_is_wrong_with_a_cluster_is_a_line_each(ray: FakeRay, monkeypatch: 
     moved = ClockSeen(offset_ns=0, uncertainty_ns=12_300_000, round_trip_ns=24_600_000)
     monkeypatch.setattr(survey, "read_clocks", lambda agents: [moved for _ in agents])
     monkeypatch.setattr(survey, "NodeAgent", Other)
-    assert survey.of(ADDRESS).problems == (
+    assert survey.survey(ADDRESS).problems == (
         "the clock of 127.0.0.1 is known to 12.3 ms only: its network is slow or busy",
         "node 127.0.0.2 did not answer within 30 s: another run uses it, or Ray cannot start a process; "
         "`assay nodes` looks at all of them",

@@ -17,7 +17,8 @@ import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
-from assay.cluster import agent, calls, session, site, survey
+from assay.cluster import agent, calls, session, site
+from assay.cluster import session as survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, wrapped
 from assay.cluster.server_agent import ServerAgent
@@ -286,7 +287,7 @@ def test_a_generator_without_a_way_is_told_and_the_others_are_measured(
 
     closed: list[str] = []
     monkeypatch.setattr(survey, "NodeAgent", Near)
-    first, second, server = survey.of(ADDRESS).nodes
+    first, second, server = survey.survey(ADDRESS).nodes
     [lost], [whole] = first.links, second.links
     assert lost.problem == "node 127.0.0.1: 127.0.0.3 cannot be reached from here"
     assert whole.bytes_per_s and not whole.problem

@@ -10,8 +10,8 @@ from made_runs import plan
 from msgspec.structs import replace
 
 from assay.cli.main import main
-from assay.cluster import calls, link, session
-from assay.cluster.agent import GeneratorAgent
+from assay.cluster import calls, session
+from assay.cluster.agent import GeneratorAgent, Sink, link_bytes_per_s
 from assay.cluster.calls import Node
 from assay.cluster.generators import dealt
 from assay.core.errors import EnvironmentLacks
@@ -99,8 +99,8 @@ def test_what_a_run_has_no_cluster_for_is_told(
 
 
 def test_a_sink_that_is_closed_waits_for_nobody() -> None:
-    sink = link.Sink()
-    assert link.bytes_per_s("127.0.0.1", sink.port, 0.01) > 0
+    sink = Sink()
+    assert link_bytes_per_s("127.0.0.1", sink.port, 0.01) > 0
     sink.close()
     sink.serving.join(20)
     assert not sink.serving.is_alive()

@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from assay.cluster import session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import NodeFailed, NodeLost, Wrapped
-from assay.cluster.course import AgreedCourse
-from assay.cluster.generators_slices import GeneratorsSlices
+from assay.cluster.generators_slices import AgreedCourse, GeneratorsSlices
 from assay.cluster.server_agent import ServerAgent
 from assay.engine.driver import AgreedSlices, PlanRefused
 from assay.model.interleaving import (

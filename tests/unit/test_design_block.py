@@ -18,7 +18,7 @@ from assay.model.run import Run
 from assay.model.trial import Case, Failure, OfCapacity
 from assay.plan.next import Due, DueBlock, next_due, to_stand
 from assay.plan.next.lengths import lengths_for, longer_ns, piloted, rounds_of, warming_ns
-from assay.plan.words.candidates import one_program
+from assay.plan.words.case import one_program
 
 MS = 1_000_000
 UNLIKE = Interleaving(least_slice_ns=UNLIKE_NS)

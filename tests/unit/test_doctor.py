@@ -13,7 +13,7 @@ import pytest
 from assay.core.settings import Settings
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
-from assay.plan.study.init import write_example
+from assay.plan.study.load import write_example
 from assay.runner import doctor
 from assay.runner.doctor import Fitness
 from assay.servers import CoreSplit

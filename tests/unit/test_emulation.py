@@ -18,11 +18,11 @@ from assay.core.settings import Settings
 from assay.model.design import Choices
 from assay.model.run import Run
 from assay.model.trial import Carried, Emulation, Link
-from assay.plan.next.block import is_interleavable
+from assay.plan.next.schedule import is_interleavable
 from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
-from assay.plan.study.conditions import interleave_of
-from assay.plan.study.init import write_example
+from assay.plan.study.additions import interleave_of
+from assay.plan.study.load import write_example
 from assay.plan.study.schema import EmulationSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
 from assay.report.model.report import results

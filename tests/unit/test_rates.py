@@ -14,7 +14,7 @@ from assay.core.errors import ServerFailed
 from assay.model.plan import Open
 from assay.model.trial import Failure, Trial
 from assay.plan.next import Due, Slot
-from assay.plan.next.rates import settled
+from assay.plan.next.schedule import settled
 from assay.plan.next.study import slots_of
 from assay.plan.resolved import ResolvedRun
 

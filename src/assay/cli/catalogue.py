@@ -66,9 +66,9 @@ def _nodes(args: argparse.Namespace) -> int:
     """The machines of a cluster, their roles and versions, clocks and links. Exit code 1 where something is
     wrong with one."""
     from assay.cli import listings
-    from assay.cluster import survey
+    from assay.cluster import session
 
-    seen = survey.of(args.ray)
+    seen = session.survey(args.ray)
     if args.json:
         from assay.core.units import as_json
 

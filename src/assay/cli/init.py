@@ -23,7 +23,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the files and say what comes next."""
     from assay.core.settings import working_folder
-    from assay.plan.study.init import write_example
+    from assay.plan.study.load import write_example
 
     here = working_folder()
     for path in write_example(args.name, here):

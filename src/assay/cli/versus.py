@@ -12,7 +12,7 @@ from assay.core.errors import InputError
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
     from assay.model.design import ComparisonDesign
-    from assay.plan.words.candidates import Scan
+    from assay.plan.words.case import Scan
 
 
 def configure(parser: Parser) -> None:
@@ -104,7 +104,7 @@ def comparison_of(args: argparse.Namespace) -> ComparisonDesign:
     from assay.plan.next.comparison import pilot_ns
     from assay.plan.next.warming import LEAST_NS
     from assay.plan.words import drafts
-    from assay.plan.words.candidates import candidates_of
+    from assay.plan.words.case import candidates_of
 
     given = tuple(map(credentials.hidden, args.candidates))
     args.url = credentials.hidden_url(args.url)
@@ -156,7 +156,7 @@ def comparison_of(args: argparse.Namespace) -> ComparisonDesign:
 
 
 def _scan(word: str) -> Scan:
-    from assay.plan.words.candidates import parse_scan
+    from assay.plan.words.case import parse_scan
 
     try:
         return parse_scan(word)

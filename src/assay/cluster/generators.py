@@ -19,9 +19,7 @@ from msgspec.structs import replace
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
-from assay.cluster.clocks import ClockReading, clock_of
-from assay.cluster.course import monotonic_of
-from assay.cluster.generators_slices import GeneratorsSlices
+from assay.cluster.generators_slices import ClockReading, GeneratorsSlices, clock_of, monotonic_of
 from assay.cluster.merge import NotOneLoad, merged, together
 from assay.core import vault
 from assay.core.credentials import without_secrets

@@ -8,19 +8,19 @@ who does not would take other slices than the rest, and spoils the block.
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from assay.cluster import calls
 from assay.cluster.calls import Agent, NodeFailed
-from assay.cluster.course import AgreedCourse
 from assay.cluster.merge import NotOneLoad, arm_together, merged_slices
 from assay.core.errors import AssayError
-from assay.engine.driver import slices_without_secrets
+from assay.engine.driver import AgreedSlices, slices_without_secrets
 from assay.model.interleaving import (
     ArmMeasurement,
     Change,
@@ -32,6 +32,92 @@ from assay.model.interleaving import (
     SliceTimes,
 )
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
+
+
+class ClockReading(NamedTuple):
+    """When a reading was asked for and came back by this clock, and what the other showed in between."""
+
+    asked_ns: int
+    there_ns: int
+    came_ns: int
+
+    @property
+    def round_trip_ns(self) -> int:
+        """How long it took."""
+        return self.came_ns - self.asked_ns
+
+
+def clock_of(readings: Sequence[ClockReading]) -> ClockSeen:
+    """The other clock, from the reading that took the shortest way (as NTP chooses, RFC 5905, 10).
+
+    The other clock was read at some moment between the asking and the coming, nobody knows which: its
+    offset is that of the middle, and half the round trip to either side bounds it, however the way there
+    and the way back differ.
+    """
+    best = min(readings, key=lambda reading: reading.round_trip_ns)
+    middle_ns = (best.asked_ns + best.came_ns) // 2
+    return ClockSeen(
+        offset_ns=best.there_ns - middle_ns,
+        uncertainty_ns=(best.round_trip_ns + 1) // 2,
+        round_trip_ns=best.round_trip_ns,
+    )
+
+
+_LATER_S = 0.005
+"""When a slice is asked for again whose round nobody has drawn yet."""
+
+
+def monotonic_of(unix_ns: int) -> int:
+    """What the monotonic clock shows at an instant of this machine's calendar, as both stand now: whoever
+    counts by it is not moved where the calendar is set."""
+    before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+    return (before_ns + after_ns) // 2 - (calendar_ns - unix_ns)
+
+
+class AgreedCourse:
+    """Slices from an instant on, waited for until they are over or `end` is called."""
+
+    def __init__(self, plan: InterleavedPlan, starts_at_unix_ns: int) -> None:
+        """`starts_at_unix_ns` is by this machine's calendar. PlanRefused where the plan is wrong."""
+        self.agreed = AgreedSlices(plan)
+        self.zero_ns = monotonic_of(starts_at_unix_ns)
+        self._ended = threading.Event()
+
+    def now_ns(self) -> int:
+        """Time since the start."""
+        return time.monotonic_ns() - self.zero_ns
+
+    def wait_begin(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """The slice, once its slice begins; None where the time passed or the slices ended before."""
+        return self._wait_for(number, lambda one: one.start_ns, timeout_s)
+
+    def wait_end(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """The slice, once its slice is over; None where the time passed or the slices ended before."""
+        return self._wait_for(number, lambda one: one.end_ns, timeout_s)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether they are over, for good; waits for somebody to `end` them for at most so long."""
+        return self._ended.wait(timeout_s) or self.agreed.is_over()
+
+    def end(self) -> None:
+        """Nobody waits any more."""
+        self._ended.set()
+
+    def _wait_for(
+        self, number: int, point: Callable[[SliceTimes], int], timeout_s: float
+    ) -> SliceTimes | None:
+        give_up_ns = self.now_ns() + round(timeout_s * 1e9)
+        while not self._ended.is_set():
+            now_ns = self.now_ns()
+            times = self.agreed.slice(number, now_ns)
+            if times is not None and point(times) <= now_ns:
+                return times
+            if now_ns >= give_up_ns or (times is None and self.agreed.is_over()):
+                return None
+            look_again_ns = point(times) if times is not None else now_ns + round(_LATER_S * 1e9)
+            self._ended.wait((min(look_again_ns, give_up_ns) - now_ns) / 1e9)
+        return None
+
 
 AHEAD_NS = 300_000_000
 """How far ahead of now a change is named: three hundred round trips on a quiet network."""

@@ -13,7 +13,7 @@ import psutil
 from assay.cluster import shipping
 from assay.cluster.agent import NodeAgent, unheard
 from assay.cluster.calls import Wrapped, wrapped
-from assay.cluster.course import AgreedCourse
+from assay.cluster.generators_slices import AgreedCourse
 from assay.core.errors import ServerFailed
 from assay.core.settings import Settings
 from assay.model.interleaving import Change, InterleavedPlan

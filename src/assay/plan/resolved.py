@@ -8,9 +8,8 @@ from assay.model.block import Interleaving
 from assay.model.design import AnyDesign, Candidate, StudyDesign, WarmUp
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.trial import Case
-from assay.plan.next.block import is_interleavable
 from assay.plan.next.lengths import PILOT_ROUNDS
-from assay.plan.next.rates import closed_loop_of
+from assay.plan.next.schedule import closed_loop_of, is_interleavable
 from assay.plan.next.study import WATCHED
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route

@@ -23,7 +23,7 @@ from assay.model.design import CandidatesDesign, Design, StudyDesign
 from assay.model.run import FORMAT, BlockDone, Header, Run, TrialDone
 from assay.model.trial import Trial
 from assay.plan.next import Due, DueBlock, next_due, to_stand
-from assay.plan.next.block import is_interleavable
+from assay.plan.next.schedule import is_interleavable
 from assay.plan.next.warming import preload
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.plan.study import load_study, resolve

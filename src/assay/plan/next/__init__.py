@@ -13,8 +13,7 @@ and `WORDS` (report/run_live.py). Without words of its own it has those of any r
 
 from __future__ import annotations
 
-from assay.plan.next.block import DueBlock
 from assay.plan.next.kinds import NEXT, next_due, next_trial, to_stand
-from assay.plan.next.schedule import Due, Slot, given_up
+from assay.plan.next.schedule import Due, DueBlock, Slot, given_up
 
 __all__ = ["NEXT", "Due", "DueBlock", "Slot", "given_up", "next_due", "next_trial", "to_stand"]

@@ -8,8 +8,7 @@ from assay.model.design import AnyDesign, ComparisonDesign, LoadDesign, SearchDe
 from assay.model.run import Run
 from assay.plan.next import comparison, study
 from assay.plan.next import comparison as search
-from assay.plan.next.block import DueBlock, block_of
-from assay.plan.next.schedule import Due
+from assay.plan.next.schedule import Due, DueBlock, block_of
 
 BLOCK: dict[type[AnyDesign], Callable[[Run], tuple[Due, ...]]] = {
     StudyDesign: study.left_of_block,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from assay.core.errors import ServerFailed
 from assay.model.run import Header, Run
 from assay.model.trial import Case, Failure
-from assay.plan.next.rates import closed_loop_of, settled
-from assay.plan.next.schedule import Due, Slot, bounded, given_up, order, remaining
+from assay.plan.next.schedule import Due, Slot, bounded, closed_loop_of, given_up, order, remaining, settled
 from assay.plan.next.warming import warm_up_for
 from assay.verdict.search import answers_of
 from assay.verdict.size import blocks_of

@@ -18,8 +18,16 @@ from assay.model.finding import Claim, Comparison
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount, Tls
 from assay.model.trial import Case, case_id
 from assay.plan.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
-from assay.plan.study.additions import CAPACITY, capacity_cases, control_for, latency_cases
-from assay.plan.study.conditions import check_emulation, control_note, interleave_of, quick_note
+from assay.plan.study.additions import (
+    CAPACITY,
+    capacity_cases,
+    check_emulation,
+    control_for,
+    control_note,
+    interleave_of,
+    latency_cases,
+    quick_note,
+)
 from assay.plan.study.load import Study, expand
 from assay.plan.study.schema import (
     LoadSetting,

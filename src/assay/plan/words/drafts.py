@@ -21,8 +21,7 @@ from assay.model.design import (
 )
 from assay.model.plan import LoadPlan
 from assay.plan.next.lengths import WARMING_NS, rounds_of
-from assay.plan.words.candidates import one_program
-from assay.plan.words.case import drafted
+from assay.plan.words.case import drafted, one_program
 from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.sequential import FEWEST_BLOCKS
 
