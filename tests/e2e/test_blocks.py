@@ -96,7 +96,9 @@ def test_the_servers_of_a_block_are_alive_at_once_and_take_slices(tmp_path: Path
     assert "25 service times of greeting/slow" in run.blocks[0].lengths.why
     assert store.load(store.find(tmp_path / "results", "latest")) == run
     assert run.judgement is not None and run.judgement.comparisons[0].ratio is not None
-    assert "neighbouring slices" in run.judgement.comparisons[0].ratio.method
+    # Where other programs preempted all rounds of a block, one is left.
+    ratio = run.judgement.comparisons[0].ratio
+    assert "neighbouring slices" in ratio.method or ratio.n == 1
     assert descendants() == []
 
 
