@@ -120,7 +120,8 @@ def test_servers_on_the_node_take_slices_under_all_generators(
     for block in run.blocks:
         check(block)
     assert run.judgement is not None and run.judgement.comparisons[0].ratio is not None
-    assert "neighbouring slices" in run.judgement.comparisons[0].ratio.method
+    ratio = run.judgement.comparisons[0].ratio
+    assert "neighbouring slices" in ratio.method or ratio.n == 1  # one, where a block was preempted
     assert begun_since(before) == []
 
 
