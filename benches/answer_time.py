@@ -30,7 +30,7 @@ from answers import another_program
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import Cores, Unavailable, need, need_assay, null_server, pinned, serving_null_process
 
-from assay.stats.special import student_t_cdf
+from assay.stats.estimates import student_t_cdf
 
 BASE_COST_NS = 10_000
 """What the leaner build burns for each request: enough for its core, not the client's, to be the limit."""

@@ -22,7 +22,7 @@ from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import ROOT, Cores, Unavailable, need, need_assay
 
 from assay import store
-from assay.stats.special import student_t_quantile
+from assay.stats.estimates import student_t_quantile
 
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e")]
 

@@ -29,7 +29,7 @@ from simulations import (
     warm_ups,
 )
 
-from assay.stats.unpaired import trials_for_effect
+from assay.stats.sequential import trials_for_effect
 
 
 def page(runs: int) -> str:

@@ -22,8 +22,8 @@ from assay.plan.next.warming import warmed_up
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.pairing import Manner, PairedRatio, Side, pair, paired_logs, settled
+from assay.stats.sequential import more_for_precision
 from assay.stats.steady import steady_state
-from assay.stats.unpaired import more_for_precision
 
 Numbers = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Numbers]
@@ -113,7 +113,7 @@ def ratio_coverage(setting: Setting, runs: int, median: bool = False) -> float:
 
 def growing_coverage(deviation: float, blocks: int, more: int, precision: float, runs: int) -> float:
     """How often the 95 % interval of a ratio holds the truth in studies that have up to so many blocks more
-    where their first ones deviate (`assay.verdict.size`)."""
+    where their first ones deviate (`assay.verdict.see_runs`)."""
     rng = np.random.default_rng(SEED)
     held = []
     for _ in range(runs):

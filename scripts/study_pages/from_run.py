@@ -19,7 +19,7 @@ from assay.report.model.answer import name as title_of
 from assay.report.model.report import report_of
 from assay.report.model.rows import Section, failed_rows, name_of_case, ordered_findings, sections, with_names
 from assay.report.model.values import Table
-from assay.stats.usl import usl_fit
+from assay.stats.capacity import usl_fit
 from study_pages import from_judgement as judged
 from study_pages import schema
 from study_pages.schema import (

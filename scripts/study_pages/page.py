@@ -11,7 +11,7 @@ from assay.report.markdown import drawn, escape
 from assay.report.model.report import COLUMNS
 from assay.report.model.values import Cell, Column, Table, TableLine
 from assay.verdict import RULES
-from assay.verdict.words import called, listed
+from assay.verdict.rule import called, listed
 from study_pages import words
 from study_pages.findings import finding
 from study_pages.layout import item, wrapped

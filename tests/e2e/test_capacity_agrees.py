@@ -19,8 +19,7 @@ from test_cli_capacity import stored
 from assay.engine import driver
 from assay.model.run import Run
 from assay.verdict.objective import parse
-from assay.verdict.search import answer_of, step_of
-from assay.verdict.search_range import plan_at
+from assay.verdict.search import answer_of, plan_at, step_of
 
 pytestmark = pytest.mark.skipif(os.environ.get("ASSAY_LONG") != "1", reason="long: ten minutes of load")
 

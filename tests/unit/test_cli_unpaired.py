@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from assay.stats.unpaired import trials_to_tell, unpaired_difference, unpaired_ratio
+from assay.stats.sequential import trials_to_tell, unpaired_difference, unpaired_ratio
 
 
 def test_welch_agrees_with_scipy() -> None:

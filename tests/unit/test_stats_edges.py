@@ -10,10 +10,10 @@ from test_study_size import RESTLESS, study
 
 from assay.model.measurement import Window
 from assay.stats.ageing import FEWEST_TRIALS, ageing
-from assay.stats.arrivals import constant_fit
 from assay.stats.pairing import LEAST_BLOCKS
+from assay.stats.quantiles import constant_fit
 from assay.stats.steady import FEWEST_TO_WIDEN, WIDEST_NS, steady_state
-from assay.verdict.size import added
+from assay.verdict.see_runs import added
 
 HALF_NS = WIDEST_NS // 2
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from assay.stats.arrivals import CRITICAL_1_PERCENT, constant_fit, poisson_fit
-from assay.stats.usl import usl_fit
+from assay.stats.capacity import usl_fit
+from assay.stats.quantiles import CRITICAL_1_PERCENT, constant_fit, poisson_fit
 
 SWEEP = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 

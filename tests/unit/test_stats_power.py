@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assay.stats as stats
-from assay.stats.unpaired import power_of_paired_test
+from assay.stats.sequential import power_of_paired_test
 
 
 @pytest.mark.parametrize(("ratio", "trial_deviation", "trials"), [(1.02, 0.01, 7), (1.05, 0.02, 5)])

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 from scipy import special
 from scipy.optimize import curve_fit
 
-from assay.stats.special import (
-    noncentral_t_cdf,
-    poisson_cdf,
-    student_t_cdf,
-    student_t_quantile,
-)
-from assay.stats.usl import UslFit, usl_fit
+from assay.stats.capacity import UslFit, usl_fit
+from assay.stats.estimates import noncentral_t_cdf, poisson_cdf, student_t_cdf, student_t_quantile
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 DEGREES = st.one_of(st.integers(1, 100_000), st.floats(1, 100_000))

@@ -24,9 +24,9 @@ from assay.plan.study.resolve import resolve
 from assay.plan.study.schema import LoadSetting, Profile
 from assay.report.live_words import RunProgress, StudyWords
 from assay.report.model.circumstances import circumstances, title
-from assay.stats.unpaired import trials_for_half_width
+from assay.stats.sequential import trials_for_half_width
 from assay.verdict import judge
-from assay.verdict.size import added, blocks_of, trials_of
+from assay.verdict.see_runs import added, blocks_of, trials_of
 
 WARM = WarmUp(min_ns=0, max_ns=0)
 STEADY = [1.0, 1.01, 0.99, 1.0]

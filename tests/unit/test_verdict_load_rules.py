@@ -27,8 +27,8 @@ from assay.model.run import Run
 from assay.model.trial import Link
 from assay.verdict import judge, judge_load, see_run
 from assay.verdict.load import Asked, OfRun
-from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule
+from assay.verdict.rules import RULES
 
 
 def test_a_clean_open_loop_has_no_finding() -> None:

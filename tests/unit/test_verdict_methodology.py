@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.verdict import RULES, Rule, Threshold
-from assay.verdict.words import exact_duration, exact_percent
+from assay.verdict.rule import exact_duration, exact_percent
 
 PAGE = Path(__file__).parents[2] / "METHODOLOGY.md"
 

@@ -11,7 +11,7 @@ from sample_run import finding
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding
 from assay.verdict import see_run
-from assay.verdict.ranking import rank
+from assay.verdict.conclusions import rank
 
 FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
 FALLING = finding("S2", "warning", "java", on_throughput="at most", because="it was still getting slower")

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.audit.document import TextDocument, sentences
-from assay.audit.factors import FRACTIONS, Bound, FactorReading, factors
-from assay.audit.interval import NUMBER, Interval
+from assay.audit.interval import FRACTIONS, NUMBER, Bound, FactorReading, Interval, factors
 from assay.audit.names import is_version, places
 
 Metric = Literal["rate", "times", "any", "other"]
@@ -103,7 +102,6 @@ _CUE = re.compile(
     re.I,
 )
 """Words without which no sentence is a conclusion: looked for first, since that is fast."""
-_COMPARED = re.compile(r"(?:when |as )?compared (?:to|with) [^,]{2,60},\s", re.I)
 _HEDGED = re.compile(
     r"\b(?:if|would|should|could|might|may|can be|expect|not|n't|never|claim|whether|why|how"
     r"|than before|goal|aim|want|try)\b",

@@ -32,10 +32,9 @@ from assay.audit.document import (
 )
 from assay.audit.facts import Facts, facts, known_tools
 from assay.audit.headings import RATE
-from assay.audit.json_reports import json_reports
 from assay.audit.listed import drawn, fielded, listed, timed
 from assay.audit.names import distinct, key_of
-from assay.audit.scan import outputs
+from assay.audit.scan import json_reports, outputs
 from assay.audit.spoken import alone, spoken
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME, CLOSED

@@ -80,10 +80,7 @@ _RUNS = (
         r"(?!\s(?:faster|slower|more|less|better|higher|as|the|quicker|fewer))",
         re.I,
     ),
-    re.compile(
-        rf"\b{_COUNT}\s(?:measured|timed)\s(?:samples|rounds|passes|iterations|runs)\b",
-        re.I,
-    ),
+    re.compile(rf"\b{_COUNT}\s(?:measured|timed)\s(?:samples|rounds|passes|iterations|runs)\b", re.I),
     re.compile(
         rf"\b{_COUNT}\s(?:consecutive\s|separate\s|independent\s|different\s|test\s"
         rf"|benchmark\s)?(?:runs|trials|repetitions)\b",

@@ -18,7 +18,7 @@ from assay.core import units as fmt
 from assay.model.run import Run, Series, SeriesPart
 from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, bar, plain_table
-from assay.stats.changes import level_changes
+from assay.stats.steady import level_changes
 from assay.store.index import ListedRun, Point
 
 _BAR_WIDTH = 24

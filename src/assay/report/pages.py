@@ -19,7 +19,7 @@ from assay.report.model.compared import compared
 from assay.report.model.report import report_of
 from assay.store.index import Filter, ListedRun
 from assay.verdict.compare import RunComparison
-from assay.verdict.size import trials_of
+from assay.verdict.see_runs import trials_of
 
 
 @dataclass(frozen=True)

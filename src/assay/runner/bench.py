@@ -42,7 +42,7 @@ from assay.servers.server import RunningServer
 from assay.servers.services import Services
 from assay.servers.site import Site
 from assay.servers.supervised import stop_all
-from assay.verdict.size import trials_of
+from assay.verdict.see_runs import trials_of
 
 
 class Observer(Protocol):

@@ -29,7 +29,7 @@ from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.manifest import ServerSpec
 from assay.verdict.objective import parse
-from assay.verdict.search_range import range_of
+from assay.verdict.search import range_of
 
 ASKED = 5
 SAME_LENGTH = 0.02

@@ -4,6 +4,7 @@ Plain Python throughout; the histogram library loads when a function needs it.
 """
 
 from assay.stats.estimates import kept_per_s, mean, positive_mean, rate_per_s, throughput
+from assay.stats.pairing import holm, ranks, shown_faster
 from assay.stats.quantiles import (
     UNITS,
     Quantile,
@@ -15,9 +16,7 @@ from assay.stats.quantiles import (
     requests_needed,
     value_of,
 )
-from assay.stats.ranking import holm, ranks, shown_faster
-from assay.stats.sequential import MINIMUM_EFFECT
-from assay.stats.unpaired import trials_for_effect, trials_for_half_width
+from assay.stats.sequential import MINIMUM_EFFECT, trials_for_effect, trials_for_half_width
 
 __all__ = [
     "MINIMUM_EFFECT",

@@ -31,8 +31,15 @@ from typing import NamedTuple
 
 from assay.core.units import share, time
 from assay.model.measurement import Window
-from assay.stats.special import student_t_cdf
-from assay.stats.steady import FEWEST_WINDOWS, LEVEL_CHANGE, TENTHS_DEVIATE, SteadyState, judge_course
+from assay.stats.estimates import student_t_cdf
+from assay.stats.steady import (
+    FEWEST_WINDOWS,
+    LEVEL_CHANGE,
+    TENTHS_DEVIATE,
+    SteadyState,
+    deviation,
+    judge_course,
+)
 
 Course = list[float]
 Courses = list[Course]
@@ -81,12 +88,12 @@ class _Contrast(NamedTuple):
         """How sure the trials are together that it is not 0; 0 where it is not as large as the least of it,
         or has another sign than it should."""
         contrast = [self.of(course) for course in courses]
-        n, mean, deviation = len(contrast), statistics.fmean(contrast), _deviation(contrast)
+        n, mean, scatter = len(contrast), statistics.fmean(contrast), deviation(contrast)
         if abs(mean) <= self.least or mean * sign < 0:
             return 0.0
-        if deviation == 0:  # only constructed data get here
+        if scatter == 0:  # only constructed data get here
             return 1.0
-        return 1 - 2 * student_t_cdf(n - 1, -abs(mean) / deviation * math.sqrt(n))
+        return 1 - 2 * student_t_cdf(n - 1, -abs(mean) / scatter * math.sqrt(n))
 
 
 def ageing(trials: Sequence[Sequence[Window]], beside: Sequence[Sequence[float]] = ()) -> Ageing | None:
@@ -120,7 +127,7 @@ def _contrasts(windows: int) -> list[_Contrast]:
 def _of_many(courses: Courses, width: int, lasting: bool) -> tuple[SteadyState, float]:
     """The state of the common course, and its last level against the mean."""
     by_age = list(zip(*courses, strict=True))
-    error = statistics.fmean(_deviation(at) for at in by_age) / math.sqrt(len(courses))
+    error = statistics.fmean(deviation(at) for at in by_age) / math.sqrt(len(courses))
     course = [statistics.fmean(at) for at in by_age]
     state = judge_course(course, width, error)
     if not lasting:
@@ -214,8 +221,3 @@ def _squares(values: Sequence[float]) -> float:
     """The squared deviations from the mean, summed."""
     mean = statistics.fmean(values)
     return math.fsum((value - mean) ** 2 for value in values)
-
-
-def _deviation(values: Sequence[float]) -> float:
-    """The sample standard deviation; statistics.stdev is exact to the last digit and fifty times slower."""
-    return math.sqrt(_squares(values) / (len(values) - 1))

@@ -55,7 +55,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from assay.model.interleaving import Slice
-from assay.stats.special import student_t_quantile
+from assay.stats.estimates import student_t_quantile
 
 Rounds = Mapping[int, float]
 """The rate of one server in each round of an interleaved block, by the round's number; all slices of an

@@ -7,6 +7,8 @@ that interval, opened by the slack of both sides.
 
 Each block presents every case once, so the machine's state at that time is in both values of a pair and
 cancels in their ratio. On the logarithmic scale A/B and B/A are the same distance from 1.
+
+What is shown follows from it: ranks, shared by cases of which none is shown faster.
 """
 
 from __future__ import annotations
@@ -20,12 +22,18 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from assay.model.estimate import Estimate
-from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
+from assay.stats.estimates import CONFIDENCE, exponentiated, mean, student_t_cdf, t_quantile
 from assay.stats.interleaved import Batches, Rounds, batched, ratio_by_round, unpreempted
-from assay.stats.sequential import FEWEST_BLOCKS, MINIMUM_EFFECT, OF_EACH, Blocks, ratio_within, reach_last
+from assay.stats.sequential import (
+    FEWEST_BLOCKS,
+    MINIMUM_EFFECT,
+    OF_EACH,
+    Blocks,
+    ratio_within,
+    reach_last,
+    unpaired_ratio,
+)
 from assay.stats.sequential import half_width as always_valid_reach
-from assay.stats.special import student_t_cdf
-from assay.stats.unpaired import unpaired_ratio
 
 ALPHA = 1 - CONFIDENCE
 LEAST_BLOCKS = 3
@@ -240,11 +248,7 @@ def round_logs(a: Side, b: Side) -> dict[int, list[float]]:
 
 
 def _of_these(rounds: Rounds, kept: Collection[int] | None) -> Rounds:
-    return (
-        rounds
-        if kept is None
-        else {round_number: rate for round_number, rate in rounds.items() if round_number in kept}
-    )
+    return rounds if kept is None else {number: rate for number, rate in rounds.items() if number in kept}
 
 
 def left_out(a: Side, b: Side) -> float:
@@ -292,12 +296,12 @@ def course(
         _ratio(a, b, _spread(logs[:n], by), manner if n == len(logs) else on_the_way, alpha)
         for n in range(1, len(logs) + 1)
     )
-    return tuple(_widened(one, slack) for one in made if one is not None)
-
-
-def _widened(ratio: Estimate, by: Slack) -> Estimate:
-    return msgspec.structs.replace(
-        ratio, low=ratio.low and ratio.low * by.down, high=ratio.high and ratio.high * by.up
+    return tuple(
+        msgspec.structs.replace(
+            one, low=one.low and one.low * slack.down, high=one.high and one.high * slack.up
+        )
+        for one in made
+        if one is not None
     )
 
 
@@ -324,3 +328,64 @@ def _p_value(logs: Sequence[float], shift: float) -> float:
     if deviation == 0:  # only constructed data get here: a difference without noise is certain
         return 0.0
     return 2 * student_t_cdf(n - 1, -centre / (deviation / math.sqrt(n)))
+
+
+SIGNIFICANCE = 0.05
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction: adjusted p values, in the order given.
+
+    The chance of any false difference among all pairs stays below the level the adjusted values
+    are held to.
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for place, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - place) * p_values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+def shown_faster(
+    pairs: Mapping[tuple[str, str], PairedRatio], minimum_effect: float = MINIMUM_EFFECT
+) -> set[tuple[str, str]]:
+    """The pairs (faster, slower) whose order is shown, of pairs (a, b) of a over b.
+
+    Shown means: of the least difference that is left, Holm-adjusted p below 5 % over all pairs, and a size
+    above the minimum effect. (A pair that was looked at after every block brings its correction along; its p
+    is 0 or 1.)
+    """
+    adjusted = holm([min(one.p_above, one.p_below) for one in pairs.values()])
+    shown = set()
+    for ((a, b), one), p_value in zip(pairs.items(), adjusted, strict=True):
+        if p_value >= SIGNIFICANCE:
+            continue
+        if one.p_above < one.p_below and one.above(minimum_effect):
+            shown.add((a, b))
+        elif one.p_below < one.p_above and one.below(minimum_effect):
+            shown.add((b, a))
+    return shown
+
+
+def ranks(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[str, int]:
+    """The rank of each case, counted from 1, by the pairs (faster, slower) that are shown.
+
+    A case's rank is one more than the highest rank of the cases shown faster than it, so nothing
+    shown faster shares its rank or stands below it.
+    """
+    places: dict[str, int] = {}
+    # A shown pair orders its geometric means over common blocks; with every block complete that
+    # order has no round. Blocks lost by failures could make one: the pending set then still empties.
+    pending = set(cases)
+    rank = 1
+    while pending:
+        beaten = {slower for faster, slower in shown if faster in pending and slower in pending}
+        leading = (pending - beaten) or pending
+        for case in cases:
+            if case in leading:
+                places[case] = rank
+        pending -= leading
+        rank += 1
+    return places

@@ -3,6 +3,14 @@
 A quantile is one value a trial, and the case's figure is an estimate over those: the requests of one trial
 depend on each other, so that no interval of a single trial's would hold what it promises, and histograms of
 different trials are never merged.
+
+Whether the requests that were started arrived as the plan said, from the counts per window.
+
+In a window of known intended arrivals m, Poisson arrivals give a Poisson count. A count k is
+mapped to F(k-1) + v (F(k) - F(k-1)) with v drawn uniformly (a fixed seed: the same record gives the
+same answer), which is uniform if the claim is true, and the Anderson-Darling statistic of those
+tells how well it is. Constant arrivals are steadier than any Poisson process: their counts must
+scatter less.
 """
 
 from __future__ import annotations
@@ -11,6 +19,7 @@ import bisect
 import functools
 import itertools
 import math
+import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,10 +27,11 @@ from assay.model.estimate import Estimate
 from assay.model.finding import Metric
 from assay.model.measurement import Histogram, Measurement
 from assay.model.trial import Trial
-from assay.stats.estimates import kept_per_s, positive_mean
+from assay.stats.estimates import kept_per_s, poisson_cdf, positive_mean
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram
+
 
 SURE = 0.99
 """A percentile is printed once the chance that some request exceeded it is at least this
@@ -157,3 +167,56 @@ def _figure_of(times: Histogram, figure: str) -> float | None:
         return times.mean_ns
     quantile = quantiles(times, (int(figure.removeprefix("p")) / 100,))[0]
     return None if quantile is None else quantile.value_ns
+
+
+FEWEST_WINDOWS = 20
+CRITICAL_1_PERCENT = 3.857
+"""Anderson-Darling, fully specified distribution, 1 % level (Stephens 1974, table 1)."""
+
+
+class ArrivalsFit(NamedTuple):
+    """`statistic` against its `limit`: Anderson-Darling for Poisson, variance/mean for constant."""
+
+    fits: bool
+    statistic: float
+    limit: float
+    windows: int
+
+
+def poisson_fit(counts: Sequence[int], intended: Sequence[float], seed: int = 1) -> ArrivalsFit | None:
+    """Whether `counts` are Poisson around `intended` arrivals a window; None with too few windows.
+
+    The intended arrivals are scaled to the total that was started: a shortfall is another rule's.
+    """
+    scaled = _scaled(counts, intended)
+    if scaled is None:
+        return None
+    draw, uniform = random.Random(seed), []
+    for count, mean in zip(counts, scaled, strict=True):
+        below = poisson_cdf(count - 1, mean)
+        place = below + draw.random() * (poisson_cdf(count, mean) - below)
+        uniform.append(min(max(place, 1e-12), 1 - 1e-12))
+    uniform.sort()
+    n = len(uniform)
+    terms = (math.log(a) + math.log1p(-b) for a, b in zip(uniform, reversed(uniform), strict=True))
+    statistic = -n - sum(odd * term for odd, term in zip(range(1, 2 * n, 2), terms, strict=True)) / n
+    return ArrivalsFit(statistic <= CRITICAL_1_PERCENT, statistic, CRITICAL_1_PERCENT, n)
+
+
+def constant_fit(counts: Sequence[int], intended: Sequence[float]) -> ArrivalsFit | None:
+    """Whether `counts` scatter less around `intended` than Poisson arrivals would (index below 1)."""
+    scaled = _scaled(counts, intended)
+    if scaled is None:
+        return None
+    # Rounding to whole requests alone moves a count by up to one.
+    excess = [max(0.0, abs(count - mean) - 1) ** 2 / mean for count, mean in zip(counts, scaled, strict=True)]
+    index = float(sum(excess)) / len(excess)
+    return ArrivalsFit(index < 1, index, 1.0, len(excess))
+
+
+def _scaled(counts: Sequence[int], intended: Sequence[float]) -> list[float] | None:
+    """Intended arrivals that sum to what was started; None where there is too little to judge."""
+    total = sum(intended)
+    if len(counts) < FEWEST_WINDOWS or min(intended, default=0) <= 0 or not sum(counts):
+        return None
+    return [mean * sum(counts) / total for mean in intended]

@@ -11,6 +11,19 @@
 4. What is left is checked: halves differ by less than 10 % in mean, quartiles by less than 5 %
    (pyperf), each beyond what its own noise explains; tenths deviate by less than 15 % (a slow wave
    has neither changepoints nor unequal halves).
+
+`level_changes` finds those of a history, too: one figure a run, months of runs.
+
+The best cut of a series into stretches of one level each is optimal partitioning (Jackson et al. 2005; the
+objective of PELT): over all cuts, the least of
+
+    sum over stretches of the squared deviations from the stretch's mean  +  penalty * stretches
+
+With F(t) the least for the first t values and C(s, t) the squared deviations of values s to t,
+
+    F(t) = min over s of  F(s) + C(s, t) + penalty
+
+Our own, because the library that has it takes as long to import as a million requests to send.
 """
 
 from __future__ import annotations
@@ -24,7 +37,6 @@ from typing import NamedTuple
 
 from assay.core.units import counted, share, time
 from assay.model.measurement import Window
-from assay.stats.changes import partition
 
 Series = list[float]
 
@@ -43,6 +55,8 @@ WARM_STANDARD_ERRORS = 1.0
 """While warming up, growth must have slowed to 3 %, and noise excuses less: to wait is cheap."""
 RELATIVE_MINIMUM_EFFECT = 0.002
 """A series without noise has no scale for a change; nothing below this share of its level is one."""
+_MAD_TO_DEVIATION = 1.4826
+"""What makes the median absolute deviation of a normal distribution its standard deviation."""
 
 
 class SteadyState(NamedTuple):
@@ -109,8 +123,8 @@ def _judge_series(
         reason = f"its halves differ by {share(drift.halves)}"
     elif drift.quartiles > max(QUARTILES_DRIFT, drift.quartiles_noise):
         reason = f"its quartiles drift by {share(drift.quartiles)}"
-    elif (deviation := _tenths_deviation(settled)) > TENTHS_DEVIATE:
-        reason = f"it swings: its tenths deviate by {share(deviation)}"
+    elif (tenths := _tenths_deviation(settled)) > TENTHS_DEVIATE:
+        reason = f"it swings: its tenths deviate by {share(tenths)}"
     else:
         reason = ""
     return SteadyState(
@@ -122,7 +136,7 @@ def _judge_series(
         level_per_s=fmean(settled),
         halves_difference=drift.halves,
         rising=drift.halves > max(HALVES_DIFFER, drift.halves_noise * STANDARD_ERRORS / errors)
-        and _rises(settled),
+        and fmean(settled[len(settled) // 2 :]) > fmean(settled[: len(settled) // 2]),
     )
 
 
@@ -191,14 +205,11 @@ def _partition(series: Series, weight: float, noise: float | None) -> list[int]:
 
 
 def _noise(series: Series) -> float:
-    """Deviation of the windows' noise from neighbours' differences, which changes of level do not blow up.
-
-    1.4826 makes the median absolute deviation of a normal distribution its standard deviation.
-    """
+    """Deviation of the windows' noise from neighbours' differences, which changes of level do not blow up."""
     differences = [after - before for before, after in pairwise(series)]
     middle = median(differences)
-    deviation = 1.4826 * median(abs(difference - middle) for difference in differences) / math.sqrt(2)
-    return max(deviation, RELATIVE_MINIMUM_EFFECT * fmean(map(abs, series)), 1e-12)
+    noise = _MAD_TO_DEVIATION * median(abs(difference - middle) for difference in differences) / math.sqrt(2)
+    return max(noise, RELATIVE_MINIMUM_EFFECT * fmean(map(abs, series)), 1e-12)
 
 
 def _correlated(series: Series, ends: Sequence[int]) -> bool:
@@ -282,13 +293,9 @@ def _drift(series: Series, errors: float) -> _Drift:
     halves = abs(fmean(first) - fmean(second)) / level
     quartiles = max(abs(a - b) for a, b in zip(_quartiles(first), _quartiles(second), strict=True))
     r = min(0.9, max(0.0, _lag_one([*_about_mean(first), *_about_mean(second)])))
-    error = math.hypot(_deviation(first), _deviation(second)) / math.sqrt(len(first)) / level
+    error = math.hypot(deviation(first), deviation(second)) / math.sqrt(len(first)) / level
     noise = errors * error * math.sqrt((1 + r) / (1 - r))
     return _Drift(halves, noise, quartiles / level, 1.36 * noise)
-
-
-def _rises(series: Series) -> bool:
-    return fmean(series[len(series) // 2 :]) > fmean(series[: len(series) // 2])
 
 
 def _tenths_deviation(series: Series) -> float:
@@ -299,7 +306,7 @@ def _tenths_deviation(series: Series) -> float:
     parts = min(10, len(series))
     longer, length = len(series) % parts, len(series) // parts  # the first ones are longer by one
     bounds = [part * length + min(part, longer) for part in range(parts + 1)]
-    return _deviation([fmean(series[start:end]) for start, end in pairwise(bounds)]) / level
+    return deviation([fmean(series[start:end]) for start, end in pairwise(bounds)]) / level
 
 
 def _lag_one(residuals: Series) -> float:
@@ -308,12 +315,12 @@ def _lag_one(residuals: Series) -> float:
     return math.fsum(a * b for a, b in pairwise(residuals)) / power if power > 0 else 0.0
 
 
-def _about_mean(series: Series) -> Series:
+def _about_mean(series: Sequence[float]) -> Series:
     mean = fmean(series)
     return [value - mean for value in series]
 
 
-def _deviation(series: Series) -> float:
+def deviation(series: Sequence[float]) -> float:
     """Of a sample. statistics.stdev counts in fractions: exact, and a hundred times slower."""
     return math.sqrt(math.fsum(one * one for one in _about_mean(series)) / (len(series) - 1))
 
@@ -329,3 +336,58 @@ def _between(ordered: Series, place: float) -> float:
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+SHORTEST = 2
+"""One value alone is no level."""
+
+
+def partition(series: Sequence[float], penalty: float) -> list[int]:
+    """The ends of the stretches, the last of which is the series' own; quadratic in its length.
+
+    A thousand values take some 80 ms. PELT's pruning would save nothing: it drops a start only once a
+    change lies behind it, and the usual series has none.
+    """
+    n = len(series)
+    # About the mean: squares of large numbers would swallow the differences between them.
+    mean = math.fsum(series) / n
+    sums = [0.0, *accumulate(value - mean for value in series)]
+    # The squares of the values are in every cut alike; what is left of C(s, t) is -(sum)^2 / length.
+    least = [-penalty, *[math.inf] * (SHORTEST - 1)]
+    before = [0] * (n + 1)
+    for end in range(SHORTEST, n + 1):
+        here, lengths = sums[end], range(end, SHORTEST - 1, -1)
+        whole = [
+            cost - (here - s) ** 2 / length for cost, s, length in zip(least, sums, lengths, strict=False)
+        ]
+        best = min(whole)
+        before[end] = whole.index(best)
+        least.append(best + penalty)
+    ends = [n]
+    while before[ends[-1]] > 0:
+        ends.append(before[ends[-1]])
+    return ends[::-1]
+
+
+FEWEST = 6
+"""Below this many runs a change cannot be told from noise."""
+
+PENALTY = 6.0
+"""Times ln n, in noise variances: the penalty that the steady-state rule uses too."""
+
+MINIMUM_EFFECT = 0.01
+"""Runs of one program on one machine differ by 1 % without a reason (code layout, placement)."""
+
+
+def level_changes(values: Sequence[float]) -> list[int]:
+    """The indices at which a new level begins, oldest value first; positive values only.
+
+    Exact segmentation with a squared-error cost on the logarithms, so that a change is a
+    ratio. Noise is estimated from neighbours' differences, which a change of level touches once.
+    """
+    if len(values) < FEWEST or min(values) <= 0:
+        return []
+    logs = [math.log(value) for value in values]
+    steps = [abs(after - before) for before, after in zip(logs, logs[1:], strict=False)]
+    noise = max(_MAD_TO_DEVIATION * median(steps) / math.sqrt(2), MINIMUM_EFFECT)
+    return partition([value / noise for value in logs], PENALTY * math.log(len(values)))[:-1]

@@ -15,8 +15,8 @@ from assay.verdict.effects import (
 )
 from assay.verdict.facts import RunSeen
 from assay.verdict.judge import judge, judge_load, judged
-from assay.verdict.registry import RULES, explain
 from assay.verdict.rule import Effects, Rule, Threshold
+from assay.verdict.rules import RULES, explain
 from assay.verdict.see_runs import see_run
 
 __all__ = [

@@ -22,16 +22,16 @@ from assay.model.estimate import Estimate, Limit
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import Case
+from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import half_width, settled
-from assay.stats.ranking import Held, check_limit
 from assay.stats.sequential import blocks_to_settle, detectable_by_now
 from assay.verdict.effects import void_by, widest
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import Between, pair_of
-from assay.verdict.registry import RunThresholds
-from assay.verdict.rules.blocks import T4
+from assay.verdict.rules import RunThresholds
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.slices import T1, T2, T6
+from assay.verdict.rules.trials import T4
 from assay.verdict.see_runs import load_ns, see_rates
 
 

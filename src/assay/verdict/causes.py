@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from assay.model.measurement import Outcome
 from assay.verdict.load import Access, Load
-from assay.verdict.words import exact_duration
+from assay.verdict.rule import exact_duration
 
 
 class Cause(NamedTuple):
@@ -214,8 +214,7 @@ def _closed(load: Load, way: Access, most: Outcome) -> Cause | None:
         return Cause("no answer was whole when its connection ended", "find the cause in the server's log")
     tls = "" if way.tls else "; where the port speaks TLS, write https://"
     return Cause(
-        "the server ended each connection without an answer",
-        f"find the cause in the server's log{tls}",
+        "the server ended each connection without an answer", f"find the cause in the server's log{tls}"
     )
 
 

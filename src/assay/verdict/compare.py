@@ -18,9 +18,9 @@ from assay.model.finding import Finding, Metric
 from assay.model.plan import Open
 from assay.model.run import Environment, Run
 from assay.model.trial import Trial
+from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import Side, pair
-from assay.stats.ranking import Held, check_limit
-from assay.stats.unpaired import trials_to_tell, unpaired_difference
+from assay.stats.sequential import trials_to_tell, unpaired_difference
 from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
 from assay.verdict.facts import CaseSeen
 from assay.verdict.pairs import Between, bias_of, pair_of
@@ -84,10 +84,7 @@ class RunComparison:
 
 
 def compare(
-    base: Run,
-    new: Run,
-    limits: Mapping[Watched, float],
-    pairs: Sequence[tuple[str, str]] | None = None,
+    base: Run, new: Run, limits: Mapping[Watched, float], pairs: Sequence[tuple[str, str]] | None = None
 ) -> RunComparison:
     """Compare the cases that both runs have, or the given `pairs` (base case, new case).
 

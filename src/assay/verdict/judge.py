@@ -18,13 +18,11 @@ from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan
 from assay.model.run import Judgement, Run
 from assay.model.trial import GeneratorSeen, HostSeen, Link
-from assay.verdict.claims import judge_claim
+from assay.verdict.conclusions import judge_claim, rank
 from assay.verdict.effects import invalid, minimum_effect
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Machine
 from assay.verdict.objective import objectives
-from assay.verdict.ranking import rank
-from assay.verdict.registry import RULES, RunThresholds
 from assay.verdict.rule import (
     BETWEEN_BUILDS,
     GRAVEST,
@@ -39,9 +37,9 @@ from assay.verdict.rule import (
     hit_in_search,
     hit_of,
 )
+from assay.verdict.rules import RULES, RunThresholds
 from assay.verdict.see import see_load, see_parts
-from assay.verdict.see_runs import claims_of, see_run
-from assay.verdict.size import blocks_of, tried_in
+from assay.verdict.see_runs import blocks_of, claims_of, see_run, tried_in
 
 ODD_SHARE = 0.2
 """Share of a case's trials that a passing disturbance may hit and still be a note: its weight is in

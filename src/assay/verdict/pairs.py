@@ -9,17 +9,7 @@ from dataclasses import dataclass, replace
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
 from assay.stats import by_block
-from assay.stats.pairing import (
-    ABOVE,
-    BELOW,
-    EXACT,
-    LEAST_BLOCKS,
-    PairedRatio,
-    Side,
-    Slack,
-    left_out,
-    pair,
-)
+from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, left_out, pair
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.effects import (
     UNLIMITED,
@@ -69,11 +59,7 @@ class Between:
 
 
 def pair_of(
-    run: RunSeen,
-    findings: Sequence[Finding],
-    a: CaseSeen,
-    b: CaseSeen,
-    metric: Metric = "throughput",
+    run: RunSeen, findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric = "throughput"
 ) -> Between:
     """a over b in `metric`."""
     void = _void(findings, a.case.id, b.case.id, metric)

@@ -46,7 +46,7 @@ def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
     if suffix in (".csv", ".tsv"):
         return separated
     if suffix in (".rst", ".rest") or (suffix != ".txt" and _SIMPLE_TABLE.search(text[:LARGE])):
-        from assay.audit.reading.rst import rst
+        from assay.audit.reading.plain import rst
 
         return rst
     if suffix == ".json":

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.audit.finding import AuditRule
-from assay.audit.rules import answers, arithmetic, fairness, load, reporting, runs, samples, whole
+from assay.audit.rules import fairness, load, reporting, runs, samples
 
 _ALL: tuple[AuditRule, ...] = (
     load.G1,
     load.G3,
     load.G8,
-    arithmetic.M1,
-    arithmetic.M2,
-    arithmetic.M3,
+    runs.M1,
+    runs.M2,
+    runs.M3,
     samples.M5,
-    answers.W2,
-    answers.W3,
+    load.W2,
+    load.W3,
     load.W5,
     fairness.W6,
     fairness.W7,
@@ -30,14 +30,14 @@ _ALL: tuple[AuditRule, ...] = (
     load.H1,
     reporting.R1,
     reporting.R2,
-    whole.R3,
-    whole.R4,
+    reporting.R3,
+    reporting.R4,
     runs.R5,
     reporting.R6,
     reporting.R7,
     reporting.R8,
     runs.R9,
-    whole.R10,
+    reporting.R10,
 )
 
 AUDIT_RULES: Mapping[str, AuditRule] = MappingProxyType({rule.code: rule for rule in _ALL})

@@ -66,7 +66,7 @@ _STARTED = re.compile(
     r"|pm2|octane:start|rr|php|node|bun|deno)\b.{0,160}?\s(?:-w|--workers?|--processes|-p|-i|--instances"
     r"|--worker-num|--count)[\s=](?P<one>\d{1,3})\b"
     r"|\b(?:WEB_CONCURRENCY|WORKERS|NUM_WORKERS|GOMAXPROCS|WORKER_COUNT|workers|worker_processes|processes"
-    r"|max_children|--cpus)\s?[:= ]\s?(?P<two>\d{1,3})\b",
+    r"|max_children|--cpus)\s?[:= ]\s?(?P<two>\d{1,3})\b"
 )
 _NUMBERS = {"one": 1.0, "single": 1.0, "two": 2.0, "four": 4.0, "eight": 8.0}
 

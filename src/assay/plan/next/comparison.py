@@ -18,8 +18,7 @@ from assay.plan.next.schedule import Due, Slot, bounded, given_up
 from assay.plan.next.warming import warm_up_for
 from assay.verdict.answer import answer
 from assay.verdict.objective import parse
-from assay.verdict.search import answer_of
-from assay.verdict.search_range import plan_at
+from assay.verdict.search import answer_of, plan_at
 from assay.verdict.see_runs import spent
 
 _PILOT = 3 * PILOT_ROUNDS

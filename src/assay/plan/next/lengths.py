@@ -24,8 +24,8 @@ from typing import NamedTuple
 from assay.core.units import share, time
 from assay.model.block import Block, Interleaving, Lengths, Pilot
 from assay.model.interleaving import Slice
+from assay.stats.estimates import student_t_quantile
 from assay.stats.interleaved import FEWEST_ROUNDS, beyond_chance, early_excess, error_of_mean, ratio_by_round
-from assay.stats.special import student_t_quantile
 from assay.stats.steady import FEWEST_WINDOWS
 
 MOST_DOUBLED = 8

@@ -26,8 +26,7 @@ from assay.model.trial import Case, Failure, OfCapacity, Search, Trial
 from assay.plan.next.lengths import lengths_now
 from assay.stats import rate_per_s
 from assay.verdict.objective import parse
-from assay.verdict.search import answer_in_study
-from assay.verdict.search_range import at_rate, plan_at
+from assay.verdict.search import answer_in_study, at_rate, plan_at
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from assay.model.trial import Case, Failure
 from assay.plan.next.schedule import Due, Slot, bounded, closed_loop_of, given_up, order, remaining, settled
 from assay.plan.next.warming import warm_up_for
 from assay.verdict.search import answers_of
-from assay.verdict.size import blocks_of
+from assay.verdict.see_runs import blocks_of
 
 WATCHED = 2
 """Warm-ups of a case that are watched: a change that a restless machine made is seldom in both."""

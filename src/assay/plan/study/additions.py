@@ -21,10 +21,10 @@ from assay.plan.study.load import Study
 from assay.plan.study.schema import EmulationSetting, Profile
 from assay.servers.manifest import ServerSpec
 from assay.servers.requires import check_all
+from assay.stats.estimates import student_t_quantile
 from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.pairing import LEAST_BLOCKS
-from assay.stats.special import student_t_quantile
-from assay.verdict.search_range import at_rate
+from assay.verdict.search import at_rate
 
 AGAIN = " again"
 """What the label of a control ends in."""

@@ -170,7 +170,7 @@ def _check_rules(study: Study) -> None:
     places += [(("profiles", name, "rules"), profile.rules) for name, profile in study.file.profiles.items()]
     if not any(rules for _, rules in places):
         return
-    from assay.verdict.registry import RunThresholds  # numpy behind it: only where a study needs it
+    from assay.verdict.rules import RunThresholds  # numpy behind it: only where a study needs it
 
     for at, rules in places:
         for code, setting in rules.items():

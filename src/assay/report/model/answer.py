@@ -17,7 +17,7 @@ from assay.report.model import circumstances, comparison, followers, order
 from assay.report.model.rows import Section, limits_words, name_of_case, ordered_findings, sections
 from assay.report.model.unranked import measured
 from assay.report.model.values import ORDER, Answer
-from assay.stats.usl import UslFit, usl_fit
+from assay.stats.capacity import UslFit, usl_fit
 
 
 def remarks(run: Run, found: Sequence[Section]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from assay.report.model.rows import name_of_case, short_name, with_names
 from assay.stats import MINIMUM_EFFECT
 from assay.stats.interleaved import More, Spread, more_needed, spread
 from assay.stats.pairing import Side, half_width, left_out, round_logs
-from assay.verdict import size
+from assay.verdict import see_runs
 from assay.verdict.facts import RunSeen
 from assay.verdict.pairs import sides as sides_of
 
@@ -194,12 +194,12 @@ def title(run: Run) -> str:
 
 def blocks_of(run: Run) -> int:
     """How many blocks the run has, or has had so far where it ends when it is settled."""
-    return size.blocks_of(run) or len({trial.block for trial in run.trials})
+    return see_runs.blocks_of(run) or len({trial.block for trial in run.trials})
 
 
 def because_added(run: Run) -> str:
     """Why the study has more blocks than it asks for; empty where it has no more."""
-    more, study = size.added(run), run.header.study
+    more, study = see_runs.added(run), run.header.study
     if more is None or study is None:
         return ""
     deviates = f"the ratio of {more.pair[0]} and {more.pair[1]} deviates by {units.share(more.deviation)}"

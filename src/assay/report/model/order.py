@@ -14,7 +14,7 @@ from assay.report.model.rows import Row, Section
 from assay.report.model.unranked import Forbidden, left_out, measured, nobody
 from assay.report.model.values import Answer
 from assay.stats.sequential import MINIMUM_EFFECT
-from assay.verdict.words import called, joined, shortened
+from assay.verdict.rule import called, joined, shortened
 
 _MANY_ROWS = 3
 """Rows of one server from which a sentence counts them: the table names them."""

@@ -15,7 +15,7 @@ from assay.report.model.circumstances import title
 from assay.report.model.rows import Row, interval_words, sections, short_name, throughput_words
 from assay.report.model.values import Beside, Cell, Column, Table, TableLine, plain, table
 from assay.verdict.compare import environment_differences
-from assay.verdict.words import called
+from assay.verdict.rule import called
 
 
 @dataclass(frozen=True)

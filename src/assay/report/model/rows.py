@@ -21,7 +21,7 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, ServiceSeen, Trial
 from assay.verdict.effects import Bounded
-from assay.verdict.words import some
+from assay.verdict.rule import some
 
 BEST = "best"
 """What stands in place of the ratio of the best to itself."""

@@ -14,7 +14,7 @@ from assay import verdict
 from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.model.rows import Row, Section, ordered_findings
-from assay.verdict.words import listed
+from assay.verdict.rule import listed
 
 _MOST_PAIRS = 3
 """Pairs of groups that a sentence tells before it counts the rest."""

@@ -1,1 +1,117 @@
-"""The rules, by what they are about: generator, model, work, samples, design, host."""
+"""The rules, by what they are about, and the registry of all there are in the order they are listed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from assay.core.errors import InputError
+from assay.model.design import RuleSetting
+from assay.verdict.rule import Rule, Thresholds
+from assay.verdict.rules import (
+    design,
+    fairness,
+    generator,
+    host,
+    model,
+    offered,
+    samples,
+    slices,
+    trials,
+    work,
+)
+
+_ALL: tuple[Rule, ...] = (
+    generator.G1,
+    generator.G2,
+    offered.G3,
+    offered.G4,
+    generator.G5,
+    generator.G6,
+    generator.G7,
+    offered.G8,
+    host.G9,
+    host.G10,
+    host.G11,
+    host.G12,
+    offered.G13,
+    model.M1,
+    model.M2,
+    model.M3,
+    design.M4,
+    design.M5,
+    design.M6,
+    design.M7,
+    work.W1,
+    work.W2,
+    work.W3,
+    fairness.W4,
+    fairness.W5,
+    fairness.W6,
+    fairness.W7,
+    fairness.W8,
+    work.W9,
+    samples.S1,
+    samples.S2,
+    trials.S3,
+    trials.S4,
+    trials.S5,
+    trials.S6,
+    samples.S7,
+    design.D1,
+    design.D2,
+    design.D4,
+    design.D5,
+    slices.T1,
+    slices.T2,
+    slices.T3,
+    trials.T4,
+    trials.T5,
+    slices.T6,
+    host.H1,
+    host.H2,
+    host.H3,
+)
+
+RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _ALL})
+"""Every rule by its code."""
+
+
+def explain(code: str) -> Rule:
+    """The rule of that code in any case; InputError names the nearest codes."""
+    rule = RULES.get(code.strip().upper())
+    if rule is None:
+        near = difflib.get_close_matches(code.upper(), RULES, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`assay rules` lists them"
+        raise InputError(f"there is no rule {code!r}", hint)
+    return rule
+
+
+class RunThresholds:
+    """The thresholds as they hold for one run: the defaults, and what its design sets with a reason, by the
+    code of the rule."""
+
+    def __init__(self, settings: Mapping[str, RuleSetting] | None = None) -> None:
+        """Raises InputError for an unknown rule or threshold, or a change without a reason."""
+        self._settings = dict(settings or {})
+        for code, setting in self._settings.items():
+            rule = explain(code)
+            unknown = setting.thresholds.keys() - rule.defaults.keys()
+            if unknown:
+                known = ", ".join(rule.defaults) or "none"
+                raise InputError(f"rule {code} has no threshold {sorted(unknown)[0]!r}", f"it has: {known}")
+            if not setting.reason:
+                raise InputError(
+                    f"the thresholds of rule {code} are changed without a reason", "add `reason`"
+                )
+
+    def of(self, rule: Rule) -> Thresholds:
+        """The thresholds of `rule`."""
+        setting = self._settings.get(rule.code)
+        return {**rule.defaults, **(setting.thresholds if setting else {})}
+
+    def remark(self, rule: Rule) -> str:
+        """What the evidence of `rule` must add where the study changed its thresholds."""
+        setting = self._settings.get(rule.code)
+        return f" [threshold set by the study: {setting.reason}]" if setting else ""

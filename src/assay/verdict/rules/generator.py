@@ -6,6 +6,9 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 
+from assay.core.units import counted, rate
+from assay.core.units import share as percent
+from assay.core.units import time as duration
 from assay.model.finding import Subject
 from assay.model.trial import Carried
 from assay.verdict.facts import CaseSeen, RunSeen
@@ -19,10 +22,11 @@ from assay.verdict.rule import (
     RunRule,
     Threshold,
     Thresholds,
+    exact_duration,
+    exact_percent,
     paced_by_server,
     why_unbounded,
 )
-from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 
 _OTHERS_SHARE = 0.1
 """Less of the generator's cores than this is the kernel's work for the generator's own traffic."""
@@ -158,11 +162,7 @@ def generator_stalled(load: Load, thresholds: Thresholds) -> Hit | None:
 
 
 _STOOD_STILL = Effects(
-    "at least",
-    "void",
-    because="its generator stood still",
-    when="1 % of the time or more",
-    held_back=True,
+    "at least", "void", because="its generator stood still", when="1 % of the time or more", held_back=True
 )
 _TIMES_ONLY = Effects(times="void", when="less")
 
@@ -226,12 +226,7 @@ G5 = CaseRule(
     severities=("warning", "error"),
     effects=(_NEAR, _BELOW, _NEAR_ITS_OWN, _BELOW_ITS_OWN, BETWEEN_BUILDS),
     thresholds=(
-        Threshold(
-            "warning",
-            0.70,
-            "share",
-            "share of the null server's throughput that warns of it",
-        ),
+        Threshold("warning", 0.70, "share", "share of the null server's throughput that warns of it"),
         Threshold("error", 0.90, "share", "share above which its times are invalid"),
     ),
     meaning=(
@@ -271,10 +266,7 @@ def _not_as_asked(carried: Carried, thresholds: Thresholds) -> Hit | None:
     """A link with a delay that lost more than it was to lose, or held packets for longer."""
     if not carried.packets:
         return None
-    shares = {
-        "overflowed": carried.overflowed / carried.packets,
-        "late": carried.late / carried.packets,
-    }
+    shares = {"overflowed": carried.overflowed / carried.packets, "late": carried.late / carried.packets}
     said = {
         "overflowed": f"lost {percent(shares['overflowed'])} of its packets as they found no room",
         "late": f"sent {percent(shares['late'])} of its packets late, by up to {duration(carried.latest_ns)}",

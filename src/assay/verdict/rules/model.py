@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+from assay.core.units import counted, rate
+from assay.core.units import share as percent
+from assay.core.units import time as duration
 from assay.verdict.load import Load
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.rules.silence import fell_silent
-from assay.verdict.words import counted, duration, percent, rate
+from assay.verdict.rules.fairness import fell_silent
 
 
 def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from assay.core.units import counted
+from assay.core.units import share as percent
 from assay.verdict.causes import CONNECTING, LONGER, QUEUE, cause_of
 from assay.verdict.facts import intended_between
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.rules.silence import fell_silent
-from assay.verdict.words import counted, percent
+from assay.verdict.rules.fairness import fell_silent
 
 
 def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -132,12 +133,7 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
         return Hit("warning", said, figures, missing, remedy=QUEUE, effects=_QUEUED)
     effects = _MOST_SERVED if missing <= thresholds["missing"] else _FEW_SERVED
     return Hit(
-        "error",
-        evidence + _reason(load),
-        figures,
-        gravity=missing,
-        remedy=_what_to_do(load),
-        effects=effects,
+        "error", evidence + _reason(load), figures, gravity=missing, remedy=_what_to_do(load), effects=effects
     )
 
 

@@ -7,13 +7,15 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay.core.units import counted
+from assay.core.units import share as percent
+from assay.core.units import time as duration
 from assay.stats import requests_needed
 from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
 from assay.stats.estimates import as_one
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
 from assay.verdict.load import Load
-from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, TrialsRule
-from assay.verdict.words import counted, duration, exact_duration, percent
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, TrialsRule, exact_duration
 
 
 def too_few_requests(load: Load, thresholds: Thresholds) -> Hit | None:

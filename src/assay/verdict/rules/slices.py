@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from assay.core.units import counted
+from assay.core.units import share as percent
 from assay.model.finding import Subject
 from assay.model.interleaving import Slice
 from assay.model.trial import Arm
 from assay.stats.interleaved import FEWEST_ROUNDS, beyond_chance, carry_over, error_of_mean
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
-from assay.verdict.words import counted, exact_percent, percent
+from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds, exact_percent
 
 FEWEST_BLOCKS = 3
 """From here on an interleaved block is one value, as its slices share their processes. With one or two of

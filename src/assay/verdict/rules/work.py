@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import statistics
 
+from assay.core.units import counted
+from assay.core.units import share as percent
 from assay.model.measurement import Measurement, Outcome
 from assay.verdict.causes import LONGER, cause_of
 from assay.verdict.facts import CaseSeen
 from assay.verdict.load import Load
-from assay.verdict.rule import NONE, VOID, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
-from assay.verdict.words import counted, exact_duration, exact_percent, percent
+from assay.verdict.rule import (
+    NONE,
+    VOID,
+    Effects,
+    Hit,
+    LoadRule,
+    PairRule,
+    Threshold,
+    Thresholds,
+    exact_duration,
+    exact_percent,
+)
 
 HONEST_ERRORS = frozenset({"unexpected_status", "redirect_elsewhere"})
 """An answer that says itself that it failed or leads elsewhere is an error (W2), not a wrong answer (W1)."""
