@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from checkout import ROOT
 from study_pages import from_run, schema
+from study_pages.__main__ import main
 from study_pages.page import render
 
 from assay import store
@@ -79,3 +80,15 @@ def test_a_stored_run_takes_the_place_of_its_profile(kept: str, tmp_path: Path) 
         for line in table.lines:
             cells = {escape(cell.text) for cell in line.cells} - {"", "–"}
             assert any(cells <= {cell.strip("| ") for cell in row} for row in shown), cells
+
+
+def test_what_is_wrong_is_a_line_that_names_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.jsonl").write_text("{}\n")
+    assert main([str(tmp_path / "run.jsonl"), "--pages", str(tmp_path)]) != 0
+    (tmp_path / "one.json").write_text('{"title": "One"}')
+    assert main(["--pages", str(tmp_path)]) != 0
+    record, stored = capsys.readouterr().err.splitlines()
+    assert "run.jsonl" in record
+    assert "one.json: Object missing required field `about`" in stored
