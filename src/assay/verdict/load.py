@@ -151,11 +151,11 @@ class Counts:
 @dataclass(frozen=True)
 class Starts:
     """Requests of the measured time that were started, those that were due and could not be, and of those
-    started how many came due while no connection was free; None where nobody looked."""
+    started how many came due while no connection was free."""
 
     started: int
     missed: int
-    waited: int | None = None
+    waited: int = 0
 
 
 @dataclass(frozen=True)
@@ -365,14 +365,4 @@ class Load:
 
         A few starts that are left over at the end of a run do not say so.
         """
-        waited = self.starts.waited
-        if self.starts.missed + (waited or 0) > _LEFT_OVER_SHARE * self.starts.started:
-            return True
-        return waited is None and self.all_in_use
-
-    @property
-    def all_in_use(self) -> bool:
-        """Whether all connections (with HTTP/2: streams) were in use at one time, as far as that is known: of
-        several threads it is known when each had its most, and that need not have been at one time."""
-        peak = self.connections.busy_peak
-        return len(self.workers) == 1 and peak is not None and peak >= self.asked.places > 0
+        return self.starts.missed + self.starts.waited > _LEFT_OVER_SHARE * self.starts.started

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assay.model.measurement import Histogram, Measurement, UnderWay
+from assay.model.measurement import Histogram, Measurement
 from assay.model.plan import Closed, LoadPlan, StopAtCount
 from assay.model.run import Environment
 from assay.model.trial import Arm, GeneratorSeen, HostSeen, Link, ServerSeen, Trial
@@ -53,7 +53,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             outcomes=measurement.outcomes,
         ),
         way=see_way(plan, measurement),
-        starts=Starts(measurement.started, measurement.missed_starts, measurement.waited_starts),
+        starts=Starts(measurement.started, measurement.missed_starts, measurement.waited_starts or 0),
         answers=Answers(
             checked=measurement.checked,
             encodings=measurement.encodings,
@@ -80,7 +80,9 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
         workers=measurement.workers,
         machine=machine,
         edges_ns=measurement.under_way.edges_ns if measurement.under_way else None,
-        waiting=_waiting(measurement.under_way) if measurement.under_way else None,
+        waiting=Waiting(recorded(measurement.under_way.ages), measurement.under_way.quiet_ns)
+        if measurement.under_way
+        else None,
     )
 
 
@@ -104,10 +106,6 @@ def see_way(plan: LoadPlan, measurement: Measurement) -> Access:
         any_redirect_is_right=not statuses or {200, 301, 302} <= statuses,
         bytes_are_of_answers=measurement.http2 is None and measurement.http3 is None,
     )
-
-
-def _waiting(under_way: UnderWay) -> Waiting:
-    return Waiting(recorded(under_way.ages), under_way.quiet_ns)
 
 
 def _waiting_in_slices(arm: Arm) -> Waiting:
@@ -224,7 +222,7 @@ def _part_of(plan: LoadPlan, seen: GeneratorSeen) -> LoadPlan:
 
 
 def _link_of(trial: Trial, environment: Environment) -> Link:
-    """The trial's link; of an older record what was taken for granted then."""
+    """The trial's link; the loopback where none was recorded."""
     return trial.link or Link(same_machine=True, bytes_per_s=environment.loopback_bytes_per_s)
 
 

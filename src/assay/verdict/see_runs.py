@@ -161,11 +161,10 @@ def load_ns(run: Run) -> int:
 def spent(run: Run) -> bool:
     """Whether the budget of a comparison has no room for another block; never of another run.
 
-    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks. A
-    budget of 0 is one that the record does not know (format 1).
+    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks.
     """
     design = run.header.design
-    if not isinstance(design, ComparisonDesign) or not design.budget_ns or not run.trials:
+    if not isinstance(design, ComparisonDesign) or not run.trials:
         return False
     return load_ns(run) + next_ns(run) > design.budget_ns
 

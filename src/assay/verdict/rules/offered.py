@@ -62,28 +62,22 @@ G3 = LoadRule(
 
 def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
     """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does. Starts that waited
-    are counted; of an older record the most in use tells, where one thread offered the load."""
-    most = load.asked.places
-    if load.asked.closed or not most or fell_silent(load):
+    are counted."""
+    if load.asked.closed or not load.asked.places or fell_silent(load):
         return None
-    if load.starts.missed:
-        missed = load.starts.missed
+    missed, waited = load.starts.missed, load.starts.waited
+    if missed:
         return Hit(
             "warning",
             f"{counted(missed, 'start')} could not be made",
             {"missed_starts": float(missed)},
             gravity=missed,
         )
-    if load.starts.waited is not None:
-        share = load.starts.waited / max(1, load.starts.started)
-        if share <= thresholds["waited"]:
-            return None
-        found = f"{counted(load.starts.waited, 'start')} came due while no {load.asked.place} was free"
-        limit = thresholds["waited"]
-        return Hit("warning", found, {"waited_share": share, "limit": limit}, gravity=share)
-    if not load.all_in_use:
+    share, limit = waited / max(1, load.starts.started), thresholds["waited"]
+    if share <= limit:
         return None
-    return Hit("warning", f"all {counted(most, load.asked.place)} were in use at once", gravity=0.0)
+    found = f"{counted(waited, 'start')} came due while no {load.asked.place} was free"
+    return Hit("warning", found, {"waited_share": share, "limit": limit}, gravity=share)
 
 
 G4 = LoadRule(
@@ -120,7 +114,7 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     if not load.asked.closed or (opened == asked and answered >= asked):
         return None
     all_failed = load.counts.failed > 0 and not _worst(load)
-    if not load.counts.completed and (all_failed or (opened == asked and _waiting(load))):
+    if not load.counts.completed and (all_failed or (opened == asked and load.requests.in_flight > 0)):
         return None  # W2 says that no answer was right, and why
     figures = {"asked": float(asked), "opened": float(opened), "answered": float(answered)}
     if opened != asked:
@@ -135,11 +129,6 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     return Hit(
         "error", evidence + _reason(load), figures, gravity=missing, remedy=_what_to_do(load), effects=effects
     )
-
-
-def _waiting(load: Load) -> bool:
-    """Whether requests waited for an answer at the end."""
-    return load.requests.in_flight > 0
 
 
 def _what_to_do(load: Load) -> str:
