@@ -28,7 +28,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.core.units import counted, end, share, times
-from assay.model.estimate import ClaimVerdict, Compared, Estimate, Limit, Ranked, Verdict
+from assay.model.estimate import ClaimVerdict, Compared, Estimate, Ranked, Verdict
 from assay.model.finding import Claim, Comparison, Finding
 from assay.stats import MINIMUM_EFFECT, ranks, shown_faster, throughput
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
@@ -110,13 +110,15 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     if between.void:
         return _Measured("inconclusive", f"the figures of the two are no results: {', '.join(between.void)}")
     known, ratio = between.pair, between.bounded
-    if known is None or known.ratio.n < LEAST_BLOCKS or _open(known.ratio):
+    if known is None or known.ratio.n < LEAST_BLOCKS or (known.ratio.low, known.ratio.high) == (None, None):
         return _Measured("inconclusive", _lacking(pair, known.ratio if known else None), ratio)
     if known.low is None and known.high is None:
         opened = f"limits on both sides leave the ratio open: {words_of(between.limits)}"
         return _Measured("inconclusive", opened, ratio)
     verdict = _verdict(pair, known)
-    reason = _reason(pair, verdict, known) + _limited(between.limits)
+    reason = _reason(pair, verdict, known)
+    if between.limits:
+        reason += f"; what limits it: {words_of(between.limits)}"
     limiting = {limit.code for limit in between.limits}
     flags = dict.fromkeys(
         f.code
@@ -125,14 +127,6 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         if f.severity == "warning" and f.code not in limiting
     )
     return _Measured(verdict, reason + (f" (warning: {', '.join(flags)})" if flags else ""), ratio)
-
-
-def _open(ratio: Estimate) -> bool:
-    return ratio.low is None and ratio.high is None
-
-
-def _limited(limits: Sequence[Limit]) -> str:
-    return f"; what limits it: {words_of(limits)}" if limits else ""
 
 
 def _why_unmeasured(seen: CaseSeen) -> str:
@@ -189,11 +183,9 @@ def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio) -> str:
 def _known(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return f"the interval {end(low)} to {end(high)}"
-    return (
-        f"the bound of at least {end(low)}"
-        if low is not None
-        else f"the bound of at most {end(high or math.inf)}"
-    )
+    if low is not None:
+        return f"the bound of at least {end(low)}"
+    return f"the bound of at most {end(high or math.inf)}"
 
 
 Pairs = Mapping[tuple[str, str], Between]

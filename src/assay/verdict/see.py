@@ -157,7 +157,8 @@ def _machine_of(trial: Trial, environment: Environment) -> Machine:
         cores=environment.cores,
         client_cpus=trial.plan.cpus or environment.client_cpus,
         server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
-        link=_link_of(trial, environment),
+        # Where no link is recorded, client and server are on one machine.
+        link=trial.link or Link(same_machine=True, bytes_per_s=environment.loopback_bytes_per_s),
         environment=environment,
         host=trial.host,
     )
@@ -219,11 +220,6 @@ def _part_of(plan: LoadPlan, seen: GeneratorSeen) -> LoadPlan:
         else msgspec.structs.replace(loop, max_connections=asked)
     )
     return msgspec.structs.replace(plan, load=own, threads=len(seen.measurement.workers))
-
-
-def _link_of(trial: Trial, environment: Environment) -> Link:
-    """The trial's link; the loopback where none was recorded."""
-    return trial.link or Link(same_machine=True, bytes_per_s=environment.loopback_bytes_per_s)
 
 
 def see_times(histogram: Histogram | None) -> Times | None:

@@ -229,45 +229,46 @@ class _RstReader:
             return at + 1
         return self._paragraph(at)
 
-    def _paragraph(self, at: int) -> int:
-        start = at
+    def _text_end(self, at: int) -> int:
+        """Where the lines that are not empty end."""
         while at < len(self._lines) and self._lines[at].text.strip():
             at += 1
+        return at
+
+    def _indented_end(self, at: int, outer: int) -> int:
+        """Where the lines end that are empty, or further in than `outer`."""
+        while at < len(self._lines) and (
+            not self._lines[at].text.strip() or _indent(self._lines[at]) > outer
+        ):
+            at += 1
+        return at
+
+    def _table(self, rows: list[TextRow]) -> None:
+        if len(rows) > 1:
+            self.parts.append(TextTable(rows[0].number, rows[0].cells, tuple(rows[1:])))
+
+    def _paragraph(self, start: int) -> int:
+        at = self._text_end(start)
         lines = self._lines[start:at]
         kept = tuple(TextLine(one.number, unmarked(one.text)) for one in lines)
         if not lines[0].text.lstrip().startswith(".. "):
             self.parts.append(TextBlock("prose", kept))
         return self._literal(at, _indent(lines[0])) if _LITERAL.match(lines[-1].text) else at
 
-    def _literal(self, at: int, outer: int) -> int:
-        start = at
-        while at < len(self._lines) and (
-            not self._lines[at].text.strip() or _indent(self._lines[at]) > outer
-        ):
-            at += 1
+    def _literal(self, start: int, outer: int) -> int:
+        at = self._indented_end(start, outer)
         if any(line.text.strip() for line in self._lines[start:at]):
             self.parts.append(TextBlock("code", tuple(self._lines[start:at])))
         return at
 
-    def _drawn(self, at: int, split: _Split) -> int:
-        start = at
-        while at < len(self._lines) and self._lines[at].text.strip():
-            at += 1
-        rows = split(self._lines[start:at])
-        if len(rows) > 1:
-            self.parts.append(TextTable(rows[0].number, rows[0].cells, tuple(rows[1:])))
+    def _drawn(self, start: int, split: _Split) -> int:
+        at = self._text_end(start)
+        self._table(split(self._lines[start:at]))
         return at
 
-    def _listed(self, at: int, split: _Split) -> int:
-        outer, start = _indent(self._lines[at]), at + 1
-        at += 1
-        while at < len(self._lines) and (
-            not self._lines[at].text.strip() or _indent(self._lines[at]) > outer
-        ):
-            at += 1
-        rows = split(self._lines[start:at])
-        if len(rows) > 1:
-            self.parts.append(TextTable(rows[0].number, rows[0].cells, tuple(rows[1:])))
+    def _listed(self, start: int, split: _Split) -> int:
+        at = self._indented_end(start + 1, _indent(self._lines[start]))
+        self._table(split(self._lines[start + 1 : at]))
         return at
 
 
