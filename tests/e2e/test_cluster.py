@@ -270,7 +270,7 @@ def test_without_ray_it_says_what_to_install() -> None:
 
 def test_a_load_on_one_machine_does_not_import_ray() -> None:
     code = "import sys\nfrom assay.cli.main import main\nmain(['load', '--help'])\n"
-    code += "import assay.cli.load, assay.cli.ray_flags\n"
+    code += "import assay.cli.load, assay.cli.before_run\n"
     code += "assert not {'ray', 'assay.cluster'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 

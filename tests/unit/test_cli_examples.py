@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli import verbs
 from assay.cli.main import overview
-from assay.cli.parser import Parser
+from assay.cli.words import Parser
 
 ROOT = Path(__file__).parents[2]
 FILES = ("mix.jsonl", "ca.pem", "cat.png")

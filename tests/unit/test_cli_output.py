@@ -11,7 +11,7 @@ import pytest
 import sample_run
 
 from assay.cli.main import main
-from assay.cli.output import OutputFile
+from assay.cli.report_outputs import OutputFile
 from assay.core.errors import EnvironmentLacks
 
 

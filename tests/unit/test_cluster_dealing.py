@@ -16,7 +16,7 @@ import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
-from assay.cli import ray_flags
+from assay.cli import before_run
 from assay.cli.main import main
 from assay.cluster import agent, generators, session
 from assay.cluster.calls import Agent
@@ -155,7 +155,7 @@ def test_threads_of_a_search_are_those_of_all_generators(
     ray: FakeRay, plan: LoadPlan, settings: Settings
 ) -> None:
     args = argparse.Namespace(ray=ADDRESS, generators=None, threads=3)
-    with ray_flags.somewhere(args, cast(ResolvedRun, Search()), settings) as (_, where):
+    with before_run.somewhere(args, cast(ResolvedRun, Search()), settings) as (_, where):
         assert where.generator.planned(plan).threads == 3
         assert where.generator.planned(replace(plan, load=Closed(connections=2))).threads == 2
 

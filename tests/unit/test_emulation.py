@@ -12,7 +12,7 @@ import pytest
 from judged import QUIET, findings_of
 from made_runs import case, measurement, plan, run, server, steady_run, trial, with_trials
 
-from assay.cli import ray_flags
+from assay.cli import before_run
 from assay.core.errors import EnvironmentLacks, InputError
 from assay.core.settings import Settings
 from assay.model.design import Choices
@@ -118,7 +118,9 @@ class TestStudy:
 
     def test_a_cluster_has_no_such_links(self, tmp_path: Path) -> None:
         args = argparse.Namespace(ray="127.0.0.1:6379", generators=None)
-        somewhere = ray_flags.somewhere(args, resolved(tmp_path), Settings.resolve(here=tmp_path, environ={}))
+        somewhere = before_run.somewhere(
+            args, resolved(tmp_path), Settings.resolve(here=tmp_path, environ={})
+        )
         with (
             pytest.raises(InputError, match="--ray: load 'c16-20ms-1%' needs network emulation"),
             somewhere,

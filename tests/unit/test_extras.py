@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.boundary import guarded
+from assay.cli.main import guarded
 from assay.core import extras
 from assay.core.errors import EXIT_INTERNAL, EXIT_USAGE
 

@@ -9,9 +9,9 @@ import pytest
 from wire import HELLO, recording
 
 from assay import dropin
-from assay.cli import address, load_flags
+from assay.cli import load_flags, plan_words
 from assay.cli.main import main
-from assay.cli.parser import Parser
+from assay.cli.words import Parser
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
 from assay.verdict.see import encodings_asked
@@ -99,7 +99,7 @@ def test_names_below_localhost_are_this_machine(host: str) -> None:
     assert {endpoint.ip for endpoint in target_policy.look_up(host, 80)} == {"127.0.0.1", "::1"}
     with recording() as wire:
         plan = plan_of(f"http://{host}:{wire.port}/", "-n", "1")
-        assert address.settled(plan, allowed=False).addresses == (f"127.0.0.1:{wire.port}",)
+        assert plan_words.settled(plan, allowed=False).addresses == (f"127.0.0.1:{wire.port}",)
 
 
 def _of_one_link() -> tuple[str, str, str] | None:

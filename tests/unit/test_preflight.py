@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import preflight, run
-from assay.cli.parser import Parser
+from assay.cli import before_run, run
+from assay.cli.words import Parser
 from assay.core.errors import EnvironmentLacks, InputError
 from assay.servers import background_load
 from assay.servers.background_load import BackgroundLoad
@@ -28,13 +28,13 @@ def looks(*seen: BackgroundLoad) -> tuple[Callable[[float], BackgroundLoad], lis
 
 def test_a_quiet_machine_is_glanced_at_and_nothing_said(capsys: pytest.CaptureFixture[str]) -> None:
     look, _ = looks()
-    preflight.check(None, looks(QUIET)[0], look)
-    preflight.check(None, looks(BUSY)[0], looks(QUIET)[0])  # a moment's work is no company
+    before_run.check_quiet(None, looks(QUIET)[0], look)
+    before_run.check_quiet(None, looks(BUSY)[0], looks(QUIET)[0])  # a moment's work is no company
     assert capsys.readouterr().err == ""
 
 
 def test_a_busy_machine_is_said_by_name_and_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
-    preflight.check(None, looks(BUSY)[0], looks(BUSY)[0])
+    before_run.check_quiet(None, looks(BUSY)[0], looks(BUSY)[0])
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "keep 1.3 of" in said and "(chromium, python3)" in said and "--wait-quiet" in said
@@ -44,14 +44,14 @@ def test_quiet_is_waited_for_until_it_lasts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     look, left = looks(BUSY, BUSY, QUIET, BUSY, QUIET, QUIET)
-    preflight.check(HOUR_NS, looks(BUSY)[0], look)
+    before_run.check_quiet(HOUR_NS, looks(BUSY)[0], look)
     assert left == []
     assert capsys.readouterr().err.endswith("waiting for quiet\n")
 
 
 def test_a_machine_that_stays_busy_is_refused() -> None:
     with pytest.raises(EnvironmentLacks, match=r"chromium.* did not get quiet within 1e-09 s"):
-        preflight.check(1, looks(BUSY)[0], looks(BUSY)[0])
+        before_run.check_quiet(1, looks(BUSY)[0], looks(BUSY)[0])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_nobody_waits_for_quiet_where_nothing_can_be_run(
         raise AssertionError("the machine was looked at")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(preflight, "wait_until_quiet", look)
+    monkeypatch.setattr(before_run, "wait_until_quiet", look)
     parser = Parser("assay run", "")
     run.configure(parser)
     args = parser.read([*words, "--wait-quiet", "5m"])

@@ -1,1 +1,1 @@
-"""The command line: a file a verb but for those that list, each of them parse, call, hand to the console."""
+"""The command line: a file a verb, or one for several read together: parse, call, hand to the console."""

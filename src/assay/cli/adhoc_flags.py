@@ -8,11 +8,11 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.cli import one_run, preflight, ray_flags, report_outputs, words
+from assay.cli import before_run, one_run, report_outputs, words
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
     from assay.model.design import Candidate, CandidatesDesign, Terms
     from assay.model.plan import LoadPlan
 
@@ -39,8 +39,8 @@ def add_to(
     depends on what is compared, `duration_depends` says how, and it is None unless it is given."""
     from assay.cli import load_flags
 
-    ray_flags.add_to(parser)
-    preflight.add_to(parser)
+    before_run.add_cluster_flags(parser)
+    before_run.add_quiet_flag(parser)
     start = parser.add_argument_group("the servers")
     start.add_argument("--ready-timeout", type=words.time_ns, default=DEFAULT_READY_NS, metavar="TIME",
                        help="how long a server may take to answer rightly [30s]")  # fmt: skip
@@ -109,8 +109,8 @@ def carry_out(name: str, design: CandidatesDesign, args: argparse.Namespace) -> 
         write=lambda run: report_outputs.write_all(run, None, args),
         silent=report_outputs.takes_standard_output(args),
     )
-    with machine_lock(settings), ray_flags.somewhere(args, resolved, settings) as (resolved, where):
-        preflight.wait_until_quiet(args)
+    with machine_lock(settings), before_run.somewhere(args, resolved, settings) as (resolved, where):
+        before_run.wait_until_quiet(args)
         with plan_words.typed(resolved.cases[0].plan, args):
             return one_run.begin(resolved, settings, show, where=where).code
 
@@ -122,12 +122,12 @@ def at_address(candidate: Candidate) -> Candidate:
     """
     import msgspec
 
-    from assay.cli import address
+    from assay.cli import plan_words
     from assay.engine import target_policy
 
     if not candidate.url:
         return candidate
-    found = address.resolve(candidate.url)
+    found = plan_words.resolve(candidate.url)
     outside = target_policy.outsiders(endpoint.ip for endpoint in found)
     if outside:
         said = f"{candidate.url} is {outside[0]}, neither loopback nor private"

@@ -16,7 +16,7 @@ from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError, reason_of
 
 if TYPE_CHECKING:
     from assay.audit import Audit
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
 
 _TEXTS = frozenset(
     [
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace, audits: list[Audit]) -> None:
-    from assay.cli.output import OutputFile
+    from assay.cli.report_outputs import OutputFile
     from assay.report import audit as shown
 
     if args.study:
@@ -120,7 +120,7 @@ def _print(audits: list[Audit], *, explain: bool) -> None:
 
 
 def _write_study(word: str, audits: list[Audit]) -> None:
-    from assay.cli.output import OutputFile
+    from assay.cli.report_outputs import OutputFile
     from assay.report.audit_study import study
 
     told = [one for one in audits if one.results]

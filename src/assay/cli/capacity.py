@@ -6,11 +6,11 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay.cli import adhoc_flags, report_outputs, words
-from assay.cli.address import full_url
+from assay.cli.plan_words import full_url
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
     from assay.model.design import SearchDesign
     from assay.verdict.objective import Objective
 

@@ -10,7 +10,7 @@ from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE, InputError
 
 if TYPE_CHECKING:
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
     from assay.core.settings import Settings
     from assay.model.run import Run
     from assay.verdict.compare import RunComparison, Watched
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(found: RunComparison, args: argparse.Namespace) -> None:
-    from assay.cli.output import OutputFile
+    from assay.cli.report_outputs import OutputFile
     from assay.report import comparison as shown
     from assay.report import pages
 
@@ -104,16 +104,16 @@ def _write(found: RunComparison, args: argparse.Namespace) -> None:
 def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
     """A run, and the case of it that was named; InputError with the cases there are."""
     from assay import store
-    from assay.cli import stored
+    from assay.cli import report
     from assay.verdict import judged
 
     try:
-        return judged(stored.read(store.find(settings.results, word, console.note))), None
+        return judged(report.read_stored(store.find(settings.results, word, console.note))), None
     except InputError:
         name, colon, case = word.partition(":")
         if not colon:
             raise
-    loaded = judged(stored.read(store.find(settings.results, name, console.note)))
+    loaded = judged(report.read_stored(store.find(settings.results, name, console.note)))
     cases = [one.id for one in loaded.header.cases]
     if case not in cases:
         raise InputError(f"run {loaded.header.run_id} has no case {case!r}", f"it has: {', '.join(cases)}")

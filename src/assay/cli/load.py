@@ -1,17 +1,17 @@
-"""`assay load URL`: offer load, watch it, and say what came of it."""
+"""`assay load URL`: offer load, watch it, say what came of it; and keep it as a run of one trial."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.cli import address, load_flags, load_run, plan_words, ray_flags
-from assay.cli.load_run import Loaded
-from assay.cli.parser import Parser
+from assay.cli import before_run, load_flags, plan_words, report_outputs
+from assay.cli.words import Parser
 from assay.core import console, credentials, signals
-from assay.core.errors import EXIT_INTERRUPTED, AssayError
+from assay.core.errors import EXIT_INTERRUPTED, AssayError, InputError
 from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
     from assay.engine.generator import GoingLoad
     from assay.model.finding import Finding
+    from assay.model.measurement import Measurement
     from assay.model.plan import LoadPlan
+    from assay.model.run import Header, Run
+    from assay.model.trial import GeneratorSeen, HostSeen
     from assay.servers.host import Watch
+
 
 _REFRESH_S = 0.2
 _LINE_EVERY_S = 2.0
@@ -29,12 +33,12 @@ _LINE_EVERY_S = 2.0
 def configure(parser: Parser) -> None:
     """Add the flags."""
     load_flags.add_to(parser)
-    ray_flags.add_to(parser)
+    before_run.add_cluster_flags(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the whole result as JSON on standard output")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
-    load_run.add_to(parser)
+    _run_flags(parser)
     parser.examples(
         ("assay load http://127.0.0.1:8080/", "64 connections as fast as they go, for 10 s"),
         ("assay load localhost:8080/api -c 8 -d 30s --warm-up 5s", "8 connections, measured once warm"),
@@ -68,12 +72,12 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the load and report it."""
     plan = credentials.hidden_plan(load_flags.plan_from(args))
-    address.host_and_port(plan.url)
+    plan_words.host_and_port(plan.url)
     with plan_words.typed(plan, args):
         driver.check(plan)
-    ray_flags.check(args)
-    load_run.check(args, plan)
-    plan = address.settled(plan, allowed=args.yes)
+    before_run.check_cluster_flags(args)
+    _check_kept(args, plan)
+    plan = plan_words.settled(plan, allowed=args.yes)
     with signals.run():
         try:
             return _from_cluster(plan, args) if args.ray else _from_here(plan, args)
@@ -96,7 +100,7 @@ def _from_here(plan: LoadPlan, args: argparse.Namespace) -> int:
     interrupted = not _watch(running, plan, quiet=args.quiet)
     signals.ending()
     here = target_policy.is_this_machine(target_policy.first_hops(plan))
-    loaded = Loaded(plan, running.result(), host=host.observed(), same_machine=here)
+    loaded = _Loaded(plan=plan, measurement=running.result(), host=host.observed(), same_machine=here)
     return _report(loaded, args, interrupted=interrupted)
 
 
@@ -109,7 +113,12 @@ def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
         running = generators.start(plan)
         interrupted = not _watch(running, plan, quiet=args.quiet)
         signals.ending()
-        loaded = Loaded(plan, running.result(), generators=running.generators(), same_machine=False)
+        loaded = _Loaded(
+            plan=plan,
+            measurement=running.result(),
+            generators=running.generators(),
+            same_machine=False,
+        )
         return _report(loaded, args, interrupted=interrupted)
 
 
@@ -164,12 +173,12 @@ def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
             console.note(view.line())
 
 
-def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> int:
+def _report(loaded: _Loaded, args: argparse.Namespace, *, interrupted: bool) -> int:
     """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
-    from assay.cli import exit_codes, report_outputs
+    from assay.cli import exit_codes
 
-    run = load_run.made(loaded, args.name) if load_run.is_wanted(args) else None
-    findings = load_run.findings(run) if run is not None else _findings(loaded)
+    run = _run_of(loaded, args.name) if _is_kept(args) else None
+    findings = _findings_of(run) if run is not None else _findings(loaded)
     if args.json:
         from assay.report.load import as_json
 
@@ -179,11 +188,11 @@ def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> i
 
         console.show(summary(loaded.plan, loaded.measurement, findings))
     if run is not None:
-        load_run.write(run, args)
+        _write(run, args)
     return EXIT_INTERRUPTED if interrupted or signals.came() else exit_codes.of_load(findings)
 
 
-def _findings(loaded: Loaded) -> Sequence[Finding]:
+def _findings(loaded: _Loaded) -> Sequence[Finding]:
     from assay.verdict import judge_load
 
     return judge_load(
@@ -194,3 +203,134 @@ def _findings(loaded: Loaded) -> Sequence[Finding]:
         host=loaded.host,
         generators=loaded.generators,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Loaded:
+    """A load that is over: what was asked for, what was measured, and who looked on from where."""
+
+    plan: LoadPlan
+    measurement: Measurement
+    same_machine: bool
+    host: HostSeen | None = None
+    generators: tuple[GeneratorSeen, ...] = ()
+
+
+def _run_flags(parser: Parser) -> None:
+    """Add the flags."""
+    keep = parser.add_argument_group("keep it", "as a run of one trial, as `assay report latest` shows it")
+    keep.add_argument(
+        "--save", action="store_true", help="keep a record and its report in the folder of runs"
+    )
+    keep.add_argument("--name", default="", metavar="NAME",
+                      help="what the server is called, which loads are compared by [its URL]")  # fmt: skip
+    keep.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    report_outputs.add_to(parser)
+
+
+def _is_kept(args: argparse.Namespace) -> bool:
+    """Whether anything was asked for that is made of a run."""
+    return args.save or report_outputs.is_any_asked(args)
+
+
+def _check_kept(args: argparse.Namespace, plan: LoadPlan) -> None:
+    """InputError where a run is wanted that nothing would say the machines of, or whose name would hold what
+    may be a credential."""
+    from assay.core.credentials import check_names
+    from assay.core.settings import Settings
+
+    if not _is_kept(args):
+        return
+    check_names([args.name or plan.url])
+    if args.ray:
+        raise InputError(
+            "a load from a cluster is not kept: nothing is known of its server's machine",
+            "keep what --json says, or compare with `assay versus --ray`",
+        )
+    results = Settings.resolve(results=args.results).results if args.save else None
+    report_outputs.attempt(args, results)
+
+
+def _run_of(loaded: _Loaded, name: str) -> Run:
+    """The load as a judged run."""
+    from assay.model.run import Run
+    from assay.model.trial import Link, Trial
+    from assay.verdict import judged
+
+    header = _header(loaded, name)
+    [(case, plan)] = header.design.plans.items()
+    trial = Trial(
+        number=0,
+        case=case,
+        block=0,
+        position=0,
+        started_at_unix_ns=loaded.measurement.started_at_unix_ns,
+        plan=plan,
+        measurement=loaded.measurement,
+        host=loaded.host,
+        link=Link(same_machine=loaded.same_machine),
+    )
+    return judged(Run(header=header, trials=(trial,), judgement=None))
+
+
+def _header(loaded: _Loaded, name: str) -> Header:
+    from assay import store
+    from assay.model.design import LoadDesign
+    from assay.model.run import FORMAT, Header
+    from assay.model.trial import AS_GIVEN, Case
+    from assay.servers import host
+    from assay.servers.cores import CoreSplit
+
+    plan = loaded.plan
+    case = name or plan.url.removeprefix("http://")
+    begun_ns = loaded.measurement.started_at_unix_ns
+    design = LoadDesign(title=f"Load on {case}", plans={case: plan}, titles={case: plan.url})
+    return Header(
+        format=FORMAT,
+        run_id=store.new_run_id("load", begun_ns),
+        created_unix_ns=begun_ns,
+        command=credentials.command(),
+        study_name="load",
+        design=design,
+        cases=(Case(id=case, server=case, variant="", workload=plan.requests[0].target, load=AS_GIVEN),),
+        environment=host.environment(CoreSplit(plan.cpus, (), os.cpu_count() or 1), {}),
+    )
+
+
+def _findings_of(run: Run) -> tuple[Finding, ...]:
+    """Those of its judgement; whom they are about goes without saying, as where no run is made."""
+    import msgspec
+
+    from assay.model.finding import Subject
+
+    found = run.judgement.findings if run.judgement else ()
+    return tuple(msgspec.structs.replace(one, subject=Subject()) for one in found)
+
+
+def _write(run: Run, args: argparse.Namespace) -> None:
+    """Keep the run, where that was asked for, and write it in the forms that were."""
+    from assay.cli.report import Afterwards
+
+    later = Afterwards()
+    if args.save:
+        with later.kept():
+            _keep(run, args)
+    with later.kept():
+        report_outputs.write_all(run, None, args)
+    later.tell()
+
+
+def _keep(run: Run, args: argparse.Namespace) -> None:
+    from assay import store
+    from assay.cli.report_outputs import OutputFile
+    from assay.core.settings import Settings
+    from assay.model.run import TrialDone
+    from assay.report import markdown
+
+    assert run.judgement is not None  # it was made with one
+    with store.create(Settings.resolve(results=args.results).results, run.header) as kept:
+        for trial in run.trials:
+            kept.append(TrialDone(trial=trial))
+        kept.append(run.judgement)
+        OutputFile(str(kept.folder / "report.md"), announce=False).write(markdown.render(run))
+    console.note(f"kept as run {run.header.run_id}: assay report {run.header.run_id}")

@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from assay.cli import load_words, words
-from assay.cli.address import full_url, host_and_port, target_of
+from assay.cli import load_table, words
 from assay.cli.load_table import (
     DEFAULT_CONNECTIONS,
     DEFAULT_DURATION_NS,
@@ -27,7 +26,8 @@ from assay.cli.load_table import (
     TLS,
     LoadFlag,
 )
-from assay.cli.parser import Parser
+from assay.cli.plan_words import full_url, host_and_port, target_of
+from assay.cli.words import Parser
 from assay.core import urls
 from assay.core.errors import InputError
 from assay.engine import target_policy
@@ -213,7 +213,7 @@ def _addresses(route: Tree, url: str) -> list[str]:
 def _proxy(url: str) -> tuple[str, str]:
     """A proxy's URL without credentials, and what it is told of them: with each request, or with CONNECT."""
     parts = urls.parse(url)
-    return f"http://{urls.bracketed(parts.host)}:{parts.known_port}", load_words.told_proxy(parts.user)
+    return f"http://{urls.bracketed(parts.host)}:{parts.known_port}", load_table.told_proxy(parts.user)
 
 
 def _check_sources(sources: Collection[str]) -> None:

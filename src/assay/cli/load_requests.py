@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assay.cli import words
-from assay.cli.address import host_and_port, target_of
+from assay.cli.plan_words import host_and_port, target_of
 from assay.core.errors import InputError, reason_of
 
 Tree: TypeAlias = dict[str, Any]

@@ -1,17 +1,141 @@
-"""The flags of `assay load` as a table.
-
-A flag names the place in the tree of settings where its value goes: adding one is adding a
-line. `load_flags` makes the plan of that tree.
-"""
+"""The flags of `assay load` as a table, and their words to values: forms, credentials, expected headers."""
 
 from __future__ import annotations
 
+import argparse
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
-from assay.cli import load_words, words
+from assay.cli import words
+from assay.cli.words import TOKEN, readable_file
+from assay.core import urls
+from assay.core.errors import InputError
+
+
+def header_value(word: str) -> str:
+    """Text that may stand in a header."""
+    if re.search(r"[\r\n\0]", word):
+        raise argparse.ArgumentTypeError("a header's value cannot hold a line break")
+    return word.strip()
+
+
+def expected_header(word: str) -> dict[str, str | None]:
+    """A header of right answers: its name, and a regular expression found in its value."""
+    name, colon, pattern = word.partition(":")
+    if not TOKEN.fullmatch(name.strip()):
+        raise argparse.ArgumentTypeError(f'{word!r} is not a header such as "Content-Type: ^text/"')
+    return {"name": name.strip(), "pattern": pattern.strip() if colon else None}
+
+
+def form_part(word: str) -> dict[str, str]:
+    """One field of a form, as curl writes it: name=text, name=@path, name=@path;type=image/png."""
+    name, equals, value = word.partition("=")
+    if not (equals and name):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a field such as name=Ada or picture=@cat.png")
+    if not value.startswith("@"):
+        return {"name": name, "text": value}
+    path, *settings = value[1:].split(";")
+    part = {"name": name, "file": readable_file(path)}
+    known = {"type": "content_type", "filename": "file_name"}
+    for setting in settings:
+        key, _, said = setting.strip().partition("=")
+        if key not in known or not said:
+            raise argparse.ArgumentTypeError(f"{setting!r} is neither type=… nor filename=…")
+        part[known[key]] = header_value(said)
+    return part
+
+
+def basic(word: str) -> str:
+    """Name and password as an Authorization header says them (RFC 7617)."""
+    from base64 import b64encode
+
+    name, colon, _ = word.partition(":")
+    if not colon or not name:
+        raise argparse.ArgumentTypeError("write it as NAME:PASSWORD")
+    return f"Basic {b64encode(word.encode()).decode()}"
+
+
+def bearer(word: str) -> str:
+    """A token as an Authorization header says it (RFC 6750)."""
+    if not re.fullmatch(r"[!-~]+", word):
+        raise argparse.ArgumentTypeError("a token is letters, digits and punctuation, without spaces")
+    return f"Bearer {word}"
+
+
+def address(word: str) -> str:
+    """An IP address with or without a port: 127.0.0.1, 127.0.0.1:8080, ::1, [::1]:8080."""
+    found = re.fullmatch(r"\[([^\]]+)\](?::(\d+))?|([^:]+):(\d+)|(.+)", word)
+    host = found and (found[1] or found[3] or found[5])
+    port = found and (found[2] or found[4])
+    if not host or not _is_ip(host) or (port and not 0 < int(port) < 65536):
+        raise argparse.ArgumentTypeError(f"{word!r} is not an address such as 127.0.0.1:8080 or [::1]:8080")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{shown}:{port}" if port else host
+
+
+def source(word: str) -> str:
+    """An IP address without a port: the system chooses the ports to connect from."""
+    if not _is_ip(word):
+        raise argparse.ArgumentTypeError(f"{word!r} is not an address such as 127.0.0.2")
+    return word
+
+
+def resolution(word: str) -> dict[str, Any]:
+    """The addresses of a host and port, as curl writes them: example.test:80:127.0.0.1,::1."""
+    found = re.fullmatch(r"(\[[^\]]+\]|[^:]+):(\d{1,5}):(.+)", word)
+    addresses = [part.strip("[]") for part in found[3].split(",")] if found else []
+    if found is None or not all(map(_is_ip, addresses)):
+        raise argparse.ArgumentTypeError(f"{word!r} is not like example.test:80:127.0.0.1")
+    return {"host": found[1].strip("[]").lower(), "port": int(found[2]), "addresses": addresses}
+
+
+def proxy(word: str) -> str:
+    """The URL of a proxy, with the credentials that it is told, if any."""
+    url = word if "://" in word else f"http://{word}"
+    shown = re.sub(r"(?<=//)[^/]*@", "…@", url)
+    wrong = argparse.ArgumentTypeError(
+        f"{shown!r} is not a proxy such as http://127.0.0.1:3128 or http://NAME:PASSWORD@127.0.0.1:3128"
+    )
+    try:
+        parts = urls.parse(url)
+    except InputError:
+        raise wrong from None
+    if parts.scheme != "http" or parts.port is None or parts.target != "/":
+        raise wrong
+    told_proxy(parts.user)
+    return url.rstrip("/")
+
+
+def told_proxy(user: str) -> str:
+    """What a proxy is told of who uses it, from what stands before the "@" of its URL; empty for nothing."""
+    if not user:
+        return ""
+    return basic(unquote(user if ":" in user else f"{user}:"))
+
+
+def alpn(word: str) -> tuple[str, ...]:
+    """Protocols to offer; "none" for none."""
+    return () if word == "none" else tuple(part.strip() for part in word.split(","))
+
+
+def _is_ip(text: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def requests_file(word: str) -> str:
+    """The path of a file that can be read, or "-" for standard input."""
+    return word if word == "-" else readable_file(word)
+
 
 DEFAULT_CONNECTIONS = 64
 DEFAULT_DURATION_NS = 10_000_000_000
@@ -72,18 +196,18 @@ WHAT = (
          "add a request header; repeatable", repeat=True),
     LoadFlag(("-b", "--body"), "request.body", str, "TEXT", "request body"),
     LoadFlag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
-    LoadFlag(("-F", "--form"), "request.form", load_words.form_part, "NAME=TEXT|NAME=@PATH",
+    LoadFlag(("-F", "--form"), "request.form", form_part, "NAME=TEXT|NAME=@PATH",
          "field of a multipart form; repeatable; after a PATH ;type=… and ;filename=… may follow",
          repeat=True),
     LoadFlag(("--chunked",), "request.chunk_bytes", words.whole, "BYTES",
          "stream the body in chunks of so many bytes, without a Content-Length"),
-    LoadFlag(("-u", "--user"), "sent.basic", load_words.basic, "NAME:PASSWORD", "basic authorisation"),
-    LoadFlag(("--bearer",), "sent.bearer", load_words.bearer, "TOKEN", "bearer authorisation"),
-    LoadFlag(("--accept-encoding",), "sent.accept_encoding", load_words.header_value, "CODINGS",
+    LoadFlag(("-u", "--user"), "sent.basic", basic, "NAME:PASSWORD", "basic authorisation"),
+    LoadFlag(("--bearer",), "sent.bearer", bearer, "TOKEN", "bearer authorisation"),
+    LoadFlag(("--accept-encoding",), "sent.accept_encoding", header_value, "CODINGS",
          "ask for a coded body: gzip, br, …"),
     LoadFlag(("--template",), "request.templated", None, "",
          "replace {counter}, {random:1-100} and {uuid} in path, headers and body, each time anew"),
-    LoadFlag(("--requests",), "sent.file", load_words.requests_file, "FILE",
+    LoadFlag(("--requests",), "sent.file", requests_file, "FILE",
          'several requests, a line each: {"path": "/a", "weight": 3, …}, or a path or URL; '
          "- is standard input"),
     LoadFlag(("--order",), "sent.order", str, "{sequential,weighted,random}",
@@ -105,7 +229,7 @@ WHAT = (
 WHAT_IS_RIGHT = (
     LoadFlag(("--expect-status",), "expect.status", words.statuses, "CODES",
          f"status codes of right answers [{DEFAULT_STATUSES}]; any checks none"),
-    LoadFlag(("--expect-header",), "expect.headers", load_words.expected_header, "'NAME[: REGEX]'",
+    LoadFlag(("--expect-header",), "expect.headers", expected_header, "'NAME[: REGEX]'",
          "a header that right answers have; repeatable", repeat=True),
     LoadFlag(("--expect-body",), "expect.equals", str, "TEXT", "the decoded body is exactly TEXT"),
     LoadFlag(("--expect-match",), "expect.matches", str, "REGEX", "REGEX is found in the decoded body"),
@@ -131,15 +255,15 @@ CONNECTIONS = (
 
 WHERE = (
     LoadFlag(("--unix-socket",), "route.unix", Path, "PATH", "connect to this socket"),
-    LoadFlag(("--address",), "route.address", load_words.address, "IP[:PORT]",
+    LoadFlag(("--address",), "route.address", address, "IP[:PORT]",
          "connect here, whatever the URL's host resolves to; repeatable: used in turn", repeat=True),
-    LoadFlag(("--resolve",), "route.resolve", load_words.resolution, "HOST:PORT:IP[,IP…]",
+    LoadFlag(("--resolve",), "route.resolve", resolution, "HOST:PORT:IP[,IP…]",
          "the addresses of the URL's host, in the manner of curl"),
     LoadFlag(("-4", "--ipv4"), "route.ipv4", None, "", "use IPv4 addresses of the host only"),
     LoadFlag(("-6", "--ipv6"), "route.ipv6", None, "", "use IPv6 addresses of the host only"),
-    LoadFlag(("--source",), "source_addresses", load_words.source, "IP",
+    LoadFlag(("--source",), "source_addresses", source, "IP",
          "connect from this address; repeatable: used in turn", repeat=True),
-    LoadFlag(("-x", "--proxy"), "proxy", load_words.proxy, "[http://]HOST:PORT",
+    LoadFlag(("-x", "--proxy"), "proxy", proxy, "[http://]HOST:PORT",
          "go through a proxy, by CONNECT for https"),
 )  # fmt: skip
 
@@ -149,7 +273,7 @@ TLS = (
     LoadFlag(("--cert",), "tls.certificate_file", words.readable_file, "PATH", "client certificate (PEM)"),
     LoadFlag(("--key",), "tls.key_file", words.readable_file, "PATH", "its key (PEM)"),
     LoadFlag(("--sni",), "tls.server_name", str, "NAME", "ask for, and check, this name [the URL's host]"),
-    LoadFlag(("--alpn",), "tls.alpn", load_words.alpn, "LIST",
+    LoadFlag(("--alpn",), "tls.alpn", alpn, "LIST",
          "HTTP/1: offer these protocols; none offers none [http/1.1]"),
     LoadFlag(("--tls-min",), "tls.least", str, "{1.2,1.3}", "lowest version [1.2]"),
     LoadFlag(("--tls-max",), "tls.most", str, "{1.2,1.3}", "highest version [1.3]"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli import exit_codes
-from assay.cli.stored import Afterwards
+from assay.cli.report import Afterwards
 from assay.core import console, credentials, signals
 from assay.core.errors import InputError
 
@@ -165,8 +165,8 @@ def shown(*, as_json: bool, write: Callable[[Run], None] = lambda run: None, sil
     screen; then write what else was asked for by `write`."""
 
     def show(run: Run, folder: Path) -> None:
-        from assay.cli.output import OutputFile
         from assay.cli.report import show_json
+        from assay.cli.report_outputs import OutputFile
         from assay.report import markdown, terminal
 
         later = Afterwards()

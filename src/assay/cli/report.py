@@ -1,24 +1,75 @@
-"""`assay report RUN`: show a stored run again, or write it in another form."""
+"""`assay report RUN` and `judge RUN`: a stored run read, shown again in any form, or judged again."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli import report_outputs, stored
+from assay.cli import report_outputs
+from assay.cli.verbs import VerbPart
 from assay.core import console
-from assay.core.errors import EXIT_OK
+from assay.core.errors import EXIT_OK, AssayError, InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
     from assay.core.settings import Settings
-    from assay.model.run import Run
+    from assay.model.run import Judgement, Run
     from assay.report.model.profiles import ProfilePair
 
 
-def configure(parser: Parser) -> None:
+def read_stored(path: Path) -> Run:
+    """The run of that file or folder; each line of it that cannot be read is told.
+
+    InputError where there is none that can be read.
+    """
+    from assay import store
+
+    stored = store.read(path)
+    for text in stored.notes:
+        console.note(f"assay: {text}")
+    return stored.run
+
+
+def pair_in_series(run: Run, results: Path) -> ProfilePair | None:
+    """The run with that of the other profile in its series, if there is one.
+
+    Where that, or the series, cannot be read, it is told, and the run stands alone.
+    """
+    from assay import store
+    from assay.report.model.profiles import pair_of
+
+    try:
+        return pair_of(run, store.other_profile(results, run.header))
+    except InputError as problem:
+        console.note(f"assay: shown without the other profile: {problem.message}")
+        return None
+
+
+class Afterwards:
+    """What went wrong with files while figures were still to be shown: those first, then the error."""
+
+    def __init__(self) -> None:
+        """Nothing went wrong yet."""
+        self._problem: AssayError | None = None
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep what goes wrong within the block; the first counts."""
+        try:
+            yield
+        except AssayError as problem:
+            self._problem = self._problem or problem
+
+    def tell(self) -> None:
+        """Raise what was kept, if anything was."""
+        if self._problem is not None:
+            raise self._problem
+
+
+def _report_flags(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="latest, a run's id or its beginning, or a path")
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
@@ -35,14 +86,14 @@ def configure(parser: Parser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def _report(args: argparse.Namespace) -> int:
     """Load, judge where nobody has yet, and show."""
     from assay import store, verdict
     from assay.core.settings import Settings
 
     settings = Settings.resolve(results=args.results)
     path = store.find(settings.results, args.run, console.note)
-    shown = verdict.judged(stored.read(path))
+    shown = verdict.judged(read_stored(path))
     pair = _pair(shown, args.beside, path.parent.parent, settings)
     if args.json:
         show_json(shown)
@@ -63,9 +114,9 @@ def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> Profi
 
     if word is not None:
         return profiles.pair(
-            run, verdict.judged(stored.read(store.find(settings.results, word, console.note)))
+            run, verdict.judged(read_stored(store.find(settings.results, word, console.note)))
         )
-    return stored.pair_in_series(run, folder)
+    return pair_in_series(run, folder)
 
 
 def show_json(run: Run) -> None:
@@ -78,3 +129,59 @@ def show_json(run: Run) -> None:
     told = report_of(run).answer
     document = {"answer": told.sentences, **msgspec.structs.asdict(run)}
     console.write(as_json(document))
+
+
+report = VerbPart(_report_flags, _report)
+
+
+def _judge_flags(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("run", metavar="RUN", help="latest, a run's id or its beginning, or a path")
+    parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    parser.add_argument("--dry-run", action="store_true", help="say what would change, and store nothing")
+    parser.add_argument("--json", action="store_true", help="the new judgement as JSON on standard output")
+    parser.examples(
+        ("assay judge latest", "by the rules of this version; the judgements before stay in the record"),
+        ("assay judge franklin-2026 --dry-run", "only what would change"),
+        ("assay judge latest --json | jq .findings", "the findings for a script"),
+    )
+
+
+def _judge(args: argparse.Namespace) -> int:
+    """Judge, append the judgement, and say what is new; the exit code is that of a run so judged."""
+    import msgspec
+
+    from assay import store
+    from assay.cli import exit_codes
+    from assay.core.settings import Settings
+    from assay.verdict import judge
+
+    settings = Settings.resolve(results=args.results)
+    path = store.find(settings.results, args.run, console.note)
+    before = read_stored(path)
+    if not before.trials:
+        again = "make a new run" if before.header.nodes else "run it again, or --resume it"
+        raise InputError(f"{path}: there is no whole trial to judge", again)
+    judgement = judge(before)
+    if not args.dry_run:
+        run_file, _ = store.reopen(path)
+        with run_file:
+            run_file.append(judgement)
+    now = msgspec.structs.replace(before, judgement=judgement)
+    _show(before, now, judgement, args)
+    return exit_codes.of(now)
+
+
+def _show(before: Run, now: Run, judgement: Judgement, args: argparse.Namespace) -> None:
+    from assay.core.units import as_json
+
+    if args.json:
+        console.write(as_json(judgement))
+        return
+    from assay.report import comparison, terminal
+
+    console.show(terminal.summary(now))
+    console.show(comparison.rejudgement(before, judgement, stored=not args.dry_run))
+
+
+judge = VerbPart(_judge_flags, _judge)

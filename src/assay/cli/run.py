@@ -7,14 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.cli import one_run, output, preflight, ray_flags, words
-from assay.cli.parser import add_yes
+from assay.cli import before_run, one_run, report_outputs, words
+from assay.cli.words import add_yes
 from assay.core import console, vault
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.parser import Parser
     from assay.cli.run_series import SeriesView
+    from assay.cli.words import Parser
     from assay.core.settings import Settings
     from assay.model.design import Choices
     from assay.model.run import Series
@@ -43,11 +43,13 @@ def configure(parser: Parser) -> None:
                      help="of --resume: what the record hides, a password, say; - reads lines from standard "
                      "input; repeatable")  # fmt: skip
     add_yes(how)
-    ray_flags.add_to(parser)
-    preflight.add_to(parser)
-    output = parser.add_argument_group("output")
-    output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    output.add_argument("--json", action="store_true", help="each whole run as JSON on standard output")
+    before_run.add_cluster_flags(parser)
+    before_run.add_quiet_flag(parser)
+    report_outputs = parser.add_argument_group("output")
+    report_outputs.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    report_outputs.add_argument(
+        "--json", action="store_true", help="each whole run as JSON on standard output"
+    )
     parser.examples(
         ("assay run franklin", "the study, on equal terms"),
         ("assay run franklin --quick", "a first look in about a minute"),
@@ -65,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
     """Run or resume: one run, or a series of them."""
     from assay.core.settings import Settings
 
-    ray_flags.check(args)
+    before_run.check_cluster_flags(args)
     settings = Settings.resolve(results=args.results)
-    output.attempt_folder(settings.results)
+    report_outputs.attempt_folder(settings.results)
     if args.secret and not args.resume:
         raise InputError("--secret belongs to --resume", "leave it out")
     if args.resume:
@@ -121,7 +123,7 @@ def _choices(args: argparse.Namespace) -> Choices:
 def _shown(args: argparse.Namespace) -> SeriesView:
     from assay.cli.run_series import SeriesView
 
-    return SeriesView(as_json=args.json, check_quiet=lambda: preflight.wait_until_quiet(args), yes=args.yes)
+    return SeriesView(as_json=args.json, check_quiet=lambda: before_run.wait_until_quiet(args), yes=args.yes)
 
 
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
@@ -132,8 +134,8 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
     study = resolve(load_study(name, settings), settings, _choices(args))
     consent.ask([study], settings, yes=args.yes)
     show = one_run.shown(as_json=args.json)
-    with machine_lock(settings), ray_flags.somewhere(args, study, settings) as (study, where):
-        preflight.wait_until_quiet(args)
+    with machine_lock(settings), before_run.somewhere(args, study, settings) as (study, where):
+        before_run.wait_until_quiet(args)
         return one_run.begin(study, settings, show, where=where).code
 
 
@@ -154,7 +156,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
     _learn(args.secret)
     with machine_lock(settings), resume(path, settings) as resumed:
         consent.ask([resumed.resolved], settings, yes=args.yes, record=resumed.run.header)
-        preflight.wait_until_quiet(args)
+        before_run.wait_until_quiet(args)
         design = resumed.run.header.design
         for candidate in design.candidates if isinstance(design, CandidatesDesign) else ():
             adhoc_flags.at_address(candidate)  # a record may name anybody's machine

@@ -211,12 +211,12 @@ class _Runs:
 
     def _side_by_side(self, run: Run) -> None:
         """Once a study has been run under both profiles: show the two, and write them down."""
-        from assay.cli.stored import pair_in_series
+        from assay.cli.report import pair_in_series
 
         pair = pair_in_series(run, self._settings.results) if run.trials else None
         if pair is None:
             return
-        from assay.cli.output import write_files
+        from assay.cli.report_outputs import write_files
         from assay.report import comparison, html
 
         if not self._as_json:
@@ -242,7 +242,7 @@ class _Runs:
         console.say(shown.estimate(expected, refused))
 
     def _tell_end(self) -> None:
-        from assay.cli import stored
+        from assay.cli import report
         from assay.report import history as shown
         from assay.verdict import judged
 
@@ -251,7 +251,7 @@ class _Runs:
         for part in self._series.parts:
             try:
                 if part.run:
-                    runs[part.run] = judged(stored.read(results / part.run))
+                    runs[part.run] = judged(report.read_stored(results / part.run))
             except InputError as problem:  # its line says that there is no figure of it
                 console.error(problem)
         if not self._as_json:

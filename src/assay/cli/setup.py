@@ -1,26 +1,29 @@
-"""`assay setup`: install what servers need and build them, before anyone waits for it."""
+"""`assay setup`, `doctor` and `init`: what servers need, if the machine is fit, and a study to start from."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.parser import add_yes
+from assay.cli.verbs import VerbPart
+from assay.cli.words import add_yes
 from assay.core import console
-from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError
+from assay.core.errors import EXIT_INVALID, EXIT_OK, AssayError, InputError
 from assay.core.units import counted
 from assay.runner.bench import Silent
 
 if TYPE_CHECKING:
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
     from assay.core.settings import Settings
     from assay.plan.resolved import ResolvedRun
     from assay.runner.prepare import Ready
     from assay.servers import Server, ServerSpec
 
 
-def configure(parser: Parser) -> None:
+def _setup_flags(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="a study, or a server such as quotes/go")
     parser.add_argument("--all", action="store_true", help="every server there is")
@@ -33,7 +36,7 @@ def configure(parser: Parser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def _setup(args: argparse.Namespace) -> int:
     """Install and build; a server that cannot be had here is named, and the others are made."""
     from assay.cli import consent
     from assay.core.settings import Settings
@@ -142,3 +145,84 @@ class _EventLines(Silent):
     def server_failed(self, server: str, reason: str) -> None:
         """Say why it is not."""
         console.note(f"  {server}: {reason}")
+
+
+setup = VerbPart(_setup_flags, _setup)
+
+
+def _doctor_flags(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument("study", nargs="?", metavar="STUDY", help="look at what this study needs as well")
+    add_yes(parser)
+    parser.add_argument("--ray", metavar="HOST:PORT", help="at the server nodes of a Ray cluster instead")
+    parser.examples(
+        ("assay doctor", "is this machine fit to measure on?"),
+        ("assay doctor heroes", "and what does the study lack here?"),
+        ("assay doctor heroes --ray 10.0.0.1:6379", "and on the server nodes of a cluster?"),
+    )
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    """Look and tell; 1 where something is missing or unfit."""
+    from assay.cli import catalogue, consent
+    from assay.core.settings import Settings
+    from assay.plan.study import load_study, resolve
+    from assay.runner import doctor
+
+    settings = Settings.resolve()
+    study = resolve(load_study(args.study, settings), settings) if args.study else None
+    if study is not None:
+        consent.ask([study], settings, yes=args.yes)
+    if args.ray:
+        from assay.cluster import session
+
+        seen = session.examined(args.ray, settings, study)
+        for address, (needs, machine) in seen.items():
+            console.show(catalogue.needs_page(needs, machine, f"Node {address}"))
+    else:
+        needs = doctor.server_needs(study.servers, settings) + doctor.service_needs(study) if study else ()
+        seen = {"": (needs, doctor.machine(settings, study))}
+        console.show(catalogue.needs_page(*seen[""]))
+    whole = all(one.fulfilled for needs, _ in seen.values() for need in needs for one in need.checked)
+    fit = all(one.fit for _, machine in seen.values() for one in machine)
+    return EXIT_OK if whole and fit else EXIT_INVALID
+
+
+doctor = VerbPart(_doctor_flags, _doctor)
+
+
+def _init_flags(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument("name", metavar="NAME", help="what the study and its contract are called")
+    parser.examples(("assay init shop", "studies/shop.toml and servers/shop/ in this folder, commented"))
+
+
+def _init(args: argparse.Namespace) -> int:
+    """Write the files and say what comes next."""
+    from assay.core.settings import working_folder
+    from assay.plan.study.load import write_example
+
+    here = working_folder()
+    for path in write_example(args.name, here):
+        console.write(str(path.relative_to(here)))
+    _trust(here / "studies" / f"{args.name}.toml")
+    console.note(f"run it as it is with: assay run {args.name} --quick")
+    return EXIT_OK
+
+
+def _trust(path: Path) -> None:
+    """What Assay itself has just written is not asked for until somebody changes it."""
+    from assay.cli import consent
+    from assay.core.settings import Settings
+    from assay.model.design import Choices
+    from assay.plan.study import load_study, resolve
+
+    # Where ASSAY_SERVERS leads elsewhere, say, it is asked for then.
+    with contextlib.suppress(AssayError, OSError, RuntimeError):
+        settings = Settings.resolve()
+        study = load_study(str(path), settings)
+        profiles = study.file.profiles
+        consent.remember((resolve(study, settings, Choices(profile=one)) for one in profiles), settings)
+
+
+init = VerbPart(_init_flags, _init)

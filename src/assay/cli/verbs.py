@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, cast
 
 from assay import dropin
-from assay.cli.parser import Parser
+from assay.cli.words import Parser
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,14 @@ class Verb:
         return cast(VerbModule, getattr(module, name) if self.within else module)
 
 
+@dataclass(frozen=True)
+class VerbPart:
+    """A verb that shares its module with others."""
+
+    configure: Callable[[Parser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
 class VerbModule(Protocol):
     """What a verb's module offers, or its part of one."""
 
@@ -61,21 +70,28 @@ VERBS = (
     Verb("run", "run a study: servers built, checked, loaded in blocks, and judged", "Measure"),
     Verb("capacity", "find the highest rate at which an objective holds", "Measure"),
     Verb("versus", "compare servers, given as commands or URLs, until it is settled", "Measure"),
-    Verb("report", "show a stored run again, or write it as a page, pictures, tables", "Look at results"),
-    Verb("judge", "judge a stored run again, by the rules of this version", "Look at results"),
+    Verb(
+        "report",
+        "show a stored run again, or write it as a page, pictures, tables",
+        "Look at results",
+        within="report",
+    ),
+    Verb(
+        "judge", "judge a stored run again, by the rules of this version", "Look at results", within="report"
+    ),
     Verb("compare", "compare two runs case by case; a gate for CI", "Look at results"),
     Verb("history", "list stored runs, and how a figure moved over them", "Look at results"),
     Verb("view", "browse the runs in a web browser on this machine", "Look at results"),
     Verb("audit", "say what a published benchmark can be believed for, from its text", "Look at results"),
-    Verb("doctor", "say what a study lacks here, and whether the machine is fit", "Prepare"),
+    Verb("doctor", "say what a study lacks here, and whether the machine is fit", "Prepare", within="setup"),
     Verb(
         "nodes",
         "list the machines of a cluster: roles, versions, clocks, links",
         "Prepare",
         within="catalogue",
     ),
-    Verb("setup", "install and build what studies and servers need", "Prepare"),
-    Verb("init", "write a study and a server of your own to start from", "Prepare"),
+    Verb("setup", "install and build what studies and servers need", "Prepare", within="setup"),
+    Verb("init", "write a study and a server of your own to start from", "Prepare", within="setup"),
     Verb("servers", "list the servers", "Prepare", within="catalogue"),
     Verb("studies", "list the studies", "Prepare", within="catalogue"),
     Verb("rules", "list the rules by which numbers are judged", "Understand", within="catalogue"),
@@ -83,8 +99,8 @@ VERBS = (
         "explain", "say what a rule means and does, and what to do about it", "Understand", within="catalogue"
     ),
     Verb("schema", "print the JSON Schema of a file format", "Understand", within="catalogue"),
-    Verb("completion", "print what bash, zsh or fish need to complete flags", "Understand"),
-    Verb("manual", "print the manual page", "Understand"),
+    Verb("completion", "print what bash, zsh or fish need to complete flags", "Understand", within="shells"),
+    Verb("manual", "print the manual page", "Understand", within="shells"),
 )
 _DROP_INS = "Speak another tool's language"
 

@@ -10,7 +10,7 @@ from assay.cli.compare import share as any_share
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.parser import Parser
+    from assay.cli.words import Parser
     from assay.model.design import ComparisonDesign
     from assay.plan.words.case import Scan
 

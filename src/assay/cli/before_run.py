@@ -1,0 +1,131 @@
+"""Before a run: is the machine quiet, which is waited for where that is asked; and the way to a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from assay.cli import words
+from assay.core import console
+from assay.core.errors import EnvironmentLacks, InputError
+
+if TYPE_CHECKING:
+    from assay.cli.words import Parser
+    from assay.core.settings import Settings
+    from assay.plan.resolved import ResolvedRun
+    from assay.runner.bench import Where
+    from assay.servers.background_load import BackgroundLoad, Look
+
+
+_GLANCE_S = 0.3
+_LOOK_S = 1.0
+_AGAIN_S = 1.0
+"""A machine that is quiet for a moment is looked at again after so long."""
+
+
+def add_quiet_flag(parser: Parser) -> None:
+    """Add the flag."""
+    before = parser.add_argument_group("before it begins")
+    before.add_argument("--wait-quiet", type=words.time_ns, metavar="TIME",
+                        help="where other programs are busy, wait up to so long for a quiet machine, "
+                        "and refuse to measure on another [measure, and say so]")  # fmt: skip
+
+
+def wait_until_quiet(args: argparse.Namespace) -> None:
+    """Say that the machine is busy, or wait until it is quiet. EnvironmentLacks where it does not get so.
+
+    Of a cluster the nodes would have to be looked at: there the rules speak afterwards.
+    """
+    from assay.servers import background_load
+
+    if not args.ray:
+        check_quiet(args.wait_quiet, background_load.glance, background_load.measure)
+
+
+def check_quiet(wait_ns: int | None, glance: Look, whole_look: Look) -> None:
+    """As `wait_until_quiet`, by these ways of looking."""
+    if _is_quiet(glance(_GLANCE_S)):
+        return
+    seen = whole_look(_LOOK_S)
+    if _is_quiet(seen):
+        return
+    if wait_ns is None:
+        console.note(
+            f"{_load_words(seen)}: figures will suffer (H2); end them, or wait for quiet: --wait-quiet 5m"
+        )
+        return
+    console.note(f"{_load_words(seen)}: waiting for quiet")
+    ends = time.monotonic() + wait_ns / 1e9
+    quiet = 0
+    while quiet < 2:
+        if time.monotonic() >= ends:
+            raise EnvironmentLacks(
+                f"{_load_words(seen)}, and it did not get quiet within {wait_ns / 1e9:g} s",
+                "end them, wait for longer, or measure without --wait-quiet",
+            )
+        seen = whole_look(_AGAIN_S)
+        quiet = quiet + 1 if _is_quiet(seen) else 0
+
+
+def _is_quiet(seen: BackgroundLoad) -> bool:
+    """By the measure of the rule that would speak afterwards."""
+    from assay.verdict import RULES
+
+    return seen.cores_busy <= RULES["H2"].defaults["background"]
+
+
+def _load_words(seen: BackgroundLoad) -> str:
+    from assay.core import units as fmt
+
+    cores = fmt.counted(os.cpu_count() or 1, "core")
+    named = f" ({fmt.safe(', '.join(seen.programs), 80)})" if seen.programs else ""
+    return f"other programs keep {seen.cores_busy:.1f} of {cores} busy{named}"
+
+
+def add_cluster_flags(parser: Parser) -> None:
+    """Add the flags."""
+    many = parser.add_argument_group("many machines")
+    many.add_argument("--ray", metavar="HOST:PORT",
+                      help="on the machines of a Ray cluster, by the address of its head")  # fmt: skip
+    many.add_argument("--generators", type=words.whole, metavar="N",
+                      help="load from so many of them [all that there are]")  # fmt: skip
+
+
+def check_cluster_flags(args: argparse.Namespace) -> None:
+    """InputError where a number of generators is given and no cluster, or with one what is of a machine."""
+    if args.generators and not args.ray:
+        raise InputError("--generators are those of a cluster", "add --ray HOST:PORT")
+    if args.ray and getattr(args, "wait_quiet", None) is not None:
+        raise InputError("--wait-quiet looks at this machine alone", "leave it out with --ray")
+
+
+@contextlib.contextmanager
+def somewhere(
+    args: argparse.Namespace, run: ResolvedRun, settings: Settings
+) -> Iterator[tuple[ResolvedRun, Where]]:
+    """Where the run takes place, and the run with the cores of that place."""
+    check_cluster_flags(args)
+    if not args.ray:
+        from assay.runner import HERE
+
+        yield run, HERE
+        return
+    far = [case.case.load for case in run.cases if case.case.emulation is not None]
+    if far:
+        raise InputError(
+            f"--ray: load {far[0]!r} needs network emulation, which is made on one machine",
+            "leave --ray out",
+        )
+    from assay.cluster import session
+    from assay.servers.external import ExternalAddress
+
+    met = [case.ready for case in run.cases if isinstance(case.ready, ExternalAddress)]
+    external = dict.fromkeys((one.host, one.port) for one in met)
+    threads = getattr(args, "threads", None)
+    with session.whereabouts(args.ray, args.generators, settings, tuple(external), threads) as (where, split):
+        yield dataclasses.replace(run, split=split), where
