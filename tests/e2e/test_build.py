@@ -19,7 +19,7 @@ from assay.core.errors import ServerFailed
 from assay.core.settings import Settings
 from assay.runner.bench import Silent
 from assay.runner.prepare import prepare_all
-from assay.servers import Prepared, leftovers, prepare, read_server
+from assay.servers import Prepared, prepare, read_server, supervised
 from assay.servers.manifest import FILE
 
 pytestmark = pytest.mark.beside
@@ -215,5 +215,5 @@ def test_what_a_build_leaves_in_its_temporary_folder_goes_with_it(
     with contextlib.suppress(ServerFailed):
         made(tmp_path)
     temporary = Path(told.read_text().strip())
-    assert temporary.is_relative_to(leftovers.mark())
+    assert temporary.is_relative_to(supervised.mark())
     assert not temporary.exists()

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.servers import leftovers
+from assay.servers import supervised
 
 pytestmark = pytest.mark.beside
 
@@ -23,7 +23,7 @@ HARNESS = """
 import sys
 from pathlib import Path
 from assay.servers.supervised import Kept, StartOrder
-from assay.servers.leftovers import new_folder
+from assay.servers.supervised import new_folder
 made = new_folder("redis")
 (made / "data").write_text("x")
 command = sys.argv[2:] or ["sleep", "1000"]
@@ -66,7 +66,7 @@ def harness(
 
 def wait_for_the_end(*processes: psutil.Process) -> None:
     deadline = time.monotonic() + 30
-    while any(map(leftovers.is_alive, processes)):
+    while any(map(supervised.is_alive, processes)):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -75,14 +75,14 @@ def test_the_folder_of_a_killed_run_is_swept_and_that_of_a_living_one_kept(
     tmp_path: Path, temporary: Path
 ) -> None:
     with harness(tmp_path / "log") as (running, folder, supervisor, program):
-        leftovers.sweep()
+        supervised.sweep()
         assert (folder / "redis").parent.is_dir() and program.is_running()
         assert list(temporary.iterdir()) == [folder]
         running.kill()
         running.wait()
         wait_for_the_end(supervisor, program)
         assert folder.is_dir()  # nobody was left to remove it
-        leftovers.sweep()
+        supervised.sweep()
     assert list(temporary.iterdir()) == []
 
 
@@ -94,8 +94,8 @@ def test_a_stopped_supervisor_that_outlived_its_run_is_ended_with_its_program(
         running.kill()
         running.wait()
         assert supervisor.is_running() and program.is_running()
-        leftovers.sweep()
-        assert not leftovers.is_alive(supervisor)
+        supervised.sweep()
+        assert not supervised.is_alive(supervisor)
         wait_for_the_end(program)
     assert list(temporary.iterdir()) == []
 
@@ -121,7 +121,7 @@ def test_nothing_of_somebody_else_is_swept(tmp_path: Path, temporary: Path) -> N
         (temporary / "assay-run-foreign" / "owner").write_text("")
         os.chown(temporary / "assay-run-foreign", 65534, 65534)
     before = sorted(temporary.iterdir())
-    leftovers.sweep()
+    supervised.sweep()
     assert sorted(temporary.iterdir()) == before
     assert (precious / "owner").is_file()
 

@@ -23,8 +23,7 @@ from assay.model.run import Run
 from assay.model.trial import Emulation, Trial
 from assay.plan.study import load_study, resolve
 from assay.runner import Interrupted, Silent, begin, machine_lock
-from assay.servers import emulation as emulation
-from assay.servers import namespace
+from assay.servers import emulation
 from assay.servers.emulation import HERE, PEER, Ways, lacking
 
 FAR = Emulation(round_trip_ns=20_000_000)
@@ -184,7 +183,7 @@ def test_tcp_answers_to_loss_as_it_is_asked_to_and_keeps_nothing_for_the_next_tr
     with Ways() as ways:
         with ways.to(Emulation(round_trip_ns=1_000_000, congestion="reno")) as way:
             assert way is not None and way.link(None).congestion == "reno"
-            assert (namespace.SETTINGS / "tcp_no_metrics_save").read_text().strip() == "1"
+            assert (emulation.SETTINGS / "tcp_no_metrics_save").read_text().strip() == "1"
         unknown = ways.to(Emulation(round_trip_ns=1_000_000, congestion="no-such"))
         with pytest.raises(
             EnvironmentLacks, match=r"'no-such' cannot be had in a network .*here there are: "
@@ -266,12 +265,12 @@ def test_a_harness_that_is_killed_takes_link_and_server_along(tmp_path: Path) ->
 def test_where_there_can_be_no_link_the_rest_is_measured_and_the_row_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(namespace, "DEVICES", tmp_path / "no-device")
+    monkeypatch.setattr(emulation, "DEVICES", tmp_path / "no-device")
 
     def refused(name: str, *words: int) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(namespace, "_called", refused)
+    monkeypatch.setattr(emulation, "_called", refused)
     far_study(tmp_path, "{ round_trip_ms = 20 }")
     notes: list[str] = []
 

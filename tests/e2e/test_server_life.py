@@ -18,7 +18,7 @@ import pytest
 from made_servers import made
 
 from assay.core.errors import ServerFailed
-from assay.servers import leftovers
+from assay.servers import supervised
 from assay.servers.server import RunningServer, free_port, start
 
 pytestmark = pytest.mark.beside
@@ -301,5 +301,5 @@ def test_what_a_server_leaves_in_its_temporary_folder_goes_with_it(tmp_path: Pat
         told = Path(f"/proc/{running.kept.pid}/environ").read_bytes().split(b"\0")
         [temporary] = [Path(os.fsdecode(one[7:])) for one in told if one.startswith(b"TMPDIR=")]
         (temporary / "go-build1").mkdir()
-    assert temporary.is_relative_to(leftovers.mark())
+    assert temporary.is_relative_to(supervised.mark())
     assert not temporary.exists()

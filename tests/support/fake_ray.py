@@ -19,7 +19,7 @@ import pytest
 
 from assay.cluster import calls
 from assay.cluster.agent import NodeAgent
-from assay.model.cluster import Role
+from assay.model.run import Role
 
 ADDRESS = "127.0.0.1:6379"
 FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"

@@ -22,8 +22,8 @@ from assay.cluster import agent, generators, session
 from assay.cluster.calls import Agent
 from assay.core.settings import Settings
 from assay.engine.generator import generators_of
-from assay.model.cluster import About, Role
 from assay.model.plan import Closed, LoadPlan
+from assay.model.run import About, Role
 from assay.plan.resolved import ResolvedRun
 
 

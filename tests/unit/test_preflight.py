@@ -13,8 +13,8 @@ import pytest
 from assay.cli import before_run, run
 from assay.cli.words import Parser
 from assay.core.errors import EnvironmentLacks, InputError
-from assay.servers import background_load
-from assay.servers.background_load import BackgroundLoad
+from assay.servers import host
+from assay.servers.host import BackgroundLoad
 
 HOUR_NS = 3_600_000_000_000
 QUIET, BUSY = BackgroundLoad(0.1), BackgroundLoad(1.3, ("chromium", "python3"))
@@ -82,7 +82,7 @@ def test_nobody_waits_for_quiet_where_nothing_can_be_run(
 def test_who_is_busy_is_named() -> None:
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
         try:
-            while not (seen := background_load.measure(0.2)).programs:
+            while not (seen := host.measure(0.2)).programs:
                 pass
         finally:
             spinning.kill()

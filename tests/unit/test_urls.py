@@ -12,8 +12,8 @@ from assay.cluster import calls
 from assay.core import urls
 from assay.core.errors import InputError
 from assay.servers.contract import Contract, ContractFile, ServiceTable
-from assay.servers.services import manifest
-from assay.servers.services.manifest import ServiceSpec
+from assay.servers.services import own
+from assay.servers.services.own import ServiceSpec
 
 WRONG = pytest.mark.parametrize(
     "authority",
@@ -116,6 +116,6 @@ def _service(url: str) -> ServiceSpec:
 @WRONG
 def test_a_study_and_a_cluster_refuse_it(authority: str) -> None:
     with pytest.raises(InputError, match="is not a URL"):
-        manifest.existing_env(_service(f"http://{authority}/"))
+        own.existing_env(_service(f"http://{authority}/"))
     with pytest.raises(InputError, match="is no HOST:PORT"), calls.joined(authority):
         pytest.fail("it was joined")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.core.settings import Settings
     from assay.plan.resolved import ResolvedRun
     from assay.runner.bench import Where
-    from assay.servers.background_load import BackgroundLoad, Look
+    from assay.servers.host import BackgroundLoad, Look
 
 
 _GLANCE_S = 0.3
@@ -41,10 +41,10 @@ def wait_until_quiet(args: argparse.Namespace) -> None:
 
     Of a cluster the nodes would have to be looked at: there the rules speak afterwards.
     """
-    from assay.servers import background_load
+    from assay.servers import host
 
     if not args.ray:
-        check_quiet(args.wait_quiet, background_load.glance, background_load.measure)
+        check_quiet(args.wait_quiet, host.glance, host.measure)
 
 
 def check_quiet(wait_ns: int | None, glance: Look, whole_look: Look) -> None:
@@ -122,7 +122,7 @@ def somewhere(
             "leave --ray out",
         )
     from assay.cluster import session
-    from assay.servers.external import ExternalAddress
+    from assay.servers.server import ExternalAddress
 
     met = [case.ready for case in run.cases if isinstance(case.ready, ExternalAddress)]
     external = dict.fromkeys((one.host, one.port) for one in met)

@@ -14,7 +14,7 @@ from assay.cli.verbs import VerbPart
 from assay.core import console
 from assay.core import units as fmt
 from assay.core.errors import EXIT_INVALID, EXIT_OK
-from assay.model.cluster import NodeSeen, Survey
+from assay.model.run import NodeSeen, Survey
 from assay.report.style import HEADING, SEVERITY_STYLE
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from assay.servers.build import content_hash
 from assay.servers.contract import FILE as CONTRACT
 from assay.servers.manifest import FILE, ServerSpec, read_server
 from assay.servers.services import upstreams_of_all
-from assay.servers.services.manifest import ServiceSpec
+from assay.servers.services.own import ServiceSpec
 
 FLAG = "--yes"
 _TRUST = "ASSAY_TRUST"

@@ -22,14 +22,14 @@ from assay.cluster.calls import Wrapped, wrapped
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.engine import driver
 from assay.engine.target_policy import first_hops, is_this_machine, outsiders
-from assay.model.cluster import About
 from assay.model.interleaving import Change, InterleavedPlan
 from assay.model.plan import LoadPlan
+from assay.model.run import About
 from assay.model.trial import HostSeen
 from assay.servers import host
 from assay.servers.cores import CoreSplit, split_cores
 from assay.servers.host import Watch
-from assay.servers.sampling import ArmLooked, LocalSampling, Looking
+from assay.servers.site import ArmLooked, LocalSampling, Looking
 
 LINK_WRITTEN_S = 0.2
 """For how long a way is written to."""

@@ -25,10 +25,10 @@ from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import AssayError
 from assay.engine.driver import AgreedSlices, check
-from assay.model.cluster import About
 from assay.model.interleaving import ArmMeasurement, InterleavedPlan
 from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import Closed, LoadPlan, Part
+from assay.model.run import About
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
 
 _READINGS = 12

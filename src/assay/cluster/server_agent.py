@@ -20,17 +20,17 @@ from assay.model.interleaving import Change, InterleavedPlan
 from assay.plan.resolved import ResolvedRun
 from assay.runner import doctor
 from assay.runner.doctor import Fitness, Need
-from assay.servers import build, host, leftovers, requires, server
+from assay.servers import build, host, requires, server, supervised
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.host import Watch
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.sampler import TreeClock
-from assay.servers.sampling import ArmLooked, LocalSampling, Looking
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
-from assay.servers.services.manifest import ServiceSpec
+from assay.servers.services.own import ServiceSpec
+from assay.servers.site import ArmLooked, LocalSampling, Looking
 from assay.servers.supervised import stop_all
 
 
@@ -40,10 +40,10 @@ class ServerAgent(NodeAgent):
     def __init__(self, address: str) -> None:
         """`address` is this node's, where servers listen."""
         super().__init__(address)
-        leftovers.sweep()
+        supervised.sweep()
         self._settings = Settings.resolve()
         self._moves: list[tuple[Path, Path]] = []
-        self._logs = leftovers.new_folder("cluster")
+        self._logs = supervised.new_folder("cluster")
         self._running: dict[int, RunningServer] = {}
         self._ending = threading.Lock()
         self._given_up: set[int] = set()

@@ -20,8 +20,8 @@ from assay.core.errors import AssayError, EnvironmentLacks, InputError
 from assay.core.settings import Settings
 from assay.core.units import counted
 from assay.engine.target_policy import first_hops, outsiders
-from assay.model.cluster import About, LinkSeen, NodeSeen, Role, Survey
 from assay.model.plan import LoadPlan
+from assay.model.run import About, LinkSeen, NodeSeen, Role, Survey
 from assay.plan.resolved import ResolvedRun
 from assay.runner.bench import Where
 from assay.runner.doctor import Fitness, Need

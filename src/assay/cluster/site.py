@@ -28,10 +28,9 @@ from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.manifest import Requirement, ServerSpec
-from assay.servers.sampling import Lives, Sampling
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
-from assay.servers.site import Site
+from assay.servers.site import Lives, Sampling, Site
 
 _LOOK_S = 0.5
 _SHIP_S = 120.0

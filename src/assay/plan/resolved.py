@@ -14,9 +14,9 @@ from assay.plan.next.study import WATCHED
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit, likely_bytes
-from assay.servers.external import ExternalAddress
 from assay.servers.manifest import ServerSpec
-from assay.servers.services.manifest import ServiceSpec
+from assay.servers.server import ExternalAddress
+from assay.servers.services.own import ServiceSpec
 
 _TRIAL_OVERHEAD_S = 0.5
 """Starting, testing and stopping a server: 0.1 s for a compiled one, 1 s for a small JVM."""

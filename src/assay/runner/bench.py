@@ -32,13 +32,12 @@ from assay.model.run import Run
 from assay.model.trial import Phase, Trial, WarmUpSeen
 from assay.plan.next import Slot, next_trial
 from assay.plan.resolved import ResolvedCase, ResolvedRun
-from assay.servers import host, leftovers
+from assay.servers import host, supervised
 from assay.servers.build import Prepared
 from assay.servers.cores import CoreSplit
 from assay.servers.emulation import Ways
-from assay.servers.external import ExternalServer
 from assay.servers.hooks import Hooks
-from assay.servers.server import RunningServer
+from assay.servers.server import ExternalServer, RunningServer
 from assay.servers.services import Services
 from assay.servers.site import Site
 from assay.servers.supervised import stop_all
@@ -257,7 +256,7 @@ def open_bench(
     if isinstance(design, CandidatesDesign) and design.terms is not None:
         commands, folder = design.commands, Path(design.terms.folder)
     with contextlib.ExitStack() as opened:
-        logs = opened.enter_context(leftovers.folder("bench"))
+        logs = opened.enter_context(supervised.folder("bench"))
         ways = opened.enter_context(Ways(design.seed))
         opened.callback(stop_all)
         hooks = opened.enter_context(Hooks(commands, logs, folder))

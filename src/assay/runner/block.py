@@ -39,8 +39,8 @@ from assay.runner.one_trial import (
 from assay.runner.steering import ArmWatched, Progress, Steering, Transitions
 from assay.servers import probe
 from assay.servers.build import Prepared
-from assay.servers.external import ExternalAddress, ExternalServer
-from assay.servers.sampling import Sampling
+from assay.servers.server import ExternalAddress, ExternalServer
+from assay.servers.site import Sampling
 
 Ready = Prepared | ExternalAddress
 

@@ -45,11 +45,11 @@ from assay.runner.block import PlannedArm, run_block
 from assay.runner.first_check import early_look, first_look
 from assay.runner.one_trial import failure_of, run_trial
 from assay.runner.prepare import prepare_all
-from assay.servers import host, loopback
+from assay.servers import host
 from assay.servers.build import Prepared
 from assay.servers.emulation import lacking
-from assay.servers.external import ExternalAddress
 from assay.servers.manifest import Requirement
+from assay.servers.server import ExternalAddress
 from assay.servers.services import Services
 from assay.servers.supervised import stop_all
 from assay.store import RunFile
@@ -65,7 +65,7 @@ def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where
         driver.check(case.plan)
     environment = where.site.environment(run.split, _tools(run))
     if not where.nodes:
-        carried = loopback.bytes_per_s(run.split)
+        carried = host.loopback_bytes_per_s(run.split)
         environment = msgspec.structs.replace(environment, loopback_bytes_per_s=carried)
     now_ns = time.time_ns()
     return Header(

@@ -37,8 +37,7 @@ from assay.servers.build import Prepared
 from assay.servers.contract import Route
 from assay.servers.cores import CoreSplit
 from assay.servers.emulation import HERE, PEER, NetworkPath
-from assay.servers.external import ExternalAddress, ExternalServer
-from assay.servers.server import HOST
+from assay.servers.server import HOST, ExternalAddress, ExternalServer
 from assay.servers.site import Watched
 
 _LOOK_S = 0.1

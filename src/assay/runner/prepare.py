@@ -18,9 +18,9 @@ from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.core.settings import Settings
 from assay.runner.bench import Observer
 from assay.servers.build import Prepared
-from assay.servers.leftovers import sweep
 from assay.servers.manifest import ServerSpec
 from assay.servers.site import Site
+from assay.servers.supervised import sweep
 
 _NAME_OTHERWISE = "set ASSAY_LOCK to the path of another lock for all runs here"
 

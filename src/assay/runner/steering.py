@@ -38,7 +38,7 @@ from assay.plan.next.comparison import has_room_for_pilot
 from assay.plan.next.lengths import PILOT_ROUNDS, lengths_for, longer_ns, piloted, rounds_of, warming_ns
 from assay.plan.next.schedule import DueBlock
 from assay.plan.next.warming import NO_WARM_UP, warmed_up
-from assay.servers.sampling import Sampling
+from assay.servers.site import Sampling
 from assay.stats.interleaved import FEWEST_ROUNDS
 
 _POLL_S = 0.2

@@ -26,7 +26,7 @@ import msgspec
 from assay.core import git
 from assay.core.errors import ServerFailed, reason_of
 from assay.core.settings import Settings
-from assay.servers import leftovers, requires
+from assay.servers import requires, supervised
 from assay.servers.manifest import Build, Placeholders, ServerSpec
 from assay.servers.requires import Checked
 from assay.servers.supervised import Kept, StartOrder, exit_in_words
@@ -249,7 +249,7 @@ def _copy(spec: ServerSpec, places: Placeholders) -> None:
 
 def _run_build(spec: ServerSpec, places: Placeholders, log: Path, cancel: threading.Event | None) -> None:
     assert spec.build is not None  # asked by the caller
-    temporary = leftovers.new_folder("build")
+    temporary = supervised.new_folder("build")
     order = StartOrder(
         command=places.fill_all(spec.build.command),
         env=program_env(spec, places, {"TMPDIR": str(temporary)}),

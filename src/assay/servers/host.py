@@ -6,8 +6,12 @@ import hashlib
 import os
 import platform
 import resource
+import socket
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +23,127 @@ from assay.core.settings import checkout
 from assay.model.run import Environment
 from assay.model.trial import HostSeen
 from assay.servers.cores import CoreSplit, smt_siblings
+
+_MOST_NAMED = 3
+_WORTH_NAMING = 0.05
+"""Of a core: what takes less disturbs nobody."""
+
+
+@dataclass(frozen=True)
+class BackgroundLoad:
+    """So many of the machine's cores were kept busy by other programs, by those above all."""
+
+    cores_busy: float
+    programs: tuple[str, ...] = ()
+
+
+Look = Callable[[float], BackgroundLoad]
+"""A look that takes so many seconds."""
+
+
+def glance(seconds: float) -> BackgroundLoad:
+    """Look at the cores alone, which costs nothing."""
+    watch = Watch(CoreSplit((), (), os.cpu_count() or 1))
+    time.sleep(seconds)
+    seen = watch.observed()
+    own = (seen.own_cpu_ns or 0) / 1e9 / seconds
+    return BackgroundLoad(max(0.0, (seen.busy_cores or 0.0) - own))
+
+
+def measure(seconds: float) -> BackgroundLoad:
+    """Look at every process, too, to name those that are busy."""
+    before = _spent_by_all()
+    cores_busy = glance(seconds).cores_busy
+    spent_s: dict[str, float] = defaultdict(float)
+    for process, now_s in _spent_by_all().items():
+        spent_s[process[1]] += now_s - before.get(process, now_s)
+    busiest = sorted(spent_s, key=lambda name: -spent_s[name])[:_MOST_NAMED]
+    return BackgroundLoad(
+        cores_busy, tuple(name for name in busiest if spent_s[name] > _WORTH_NAMING * seconds)
+    )
+
+
+def _spent_by_all() -> dict[tuple[int, str], float]:
+    """Seconds of CPU time by process, without this one."""
+    found = {}
+    for process in psutil.process_iter(["name", "cpu_times"]):
+        times = process.info["cpu_times"]
+        if process.pid != os.getpid() and times is not None:
+            found[process.pid, process.info["name"]] = times.user + times.system
+    return found
+
+
+_SECONDS = 0.1
+_TRIES = 3
+"""The best of them: what another program took away must not lower the ceiling."""
+
+_CHUNK_BYTES = 1 << 20
+_TIMEOUT_S = 10.0
+
+
+def loopback_bytes_per_s(split: CoreSplit) -> float | None:
+    """Bytes a second from the servers' cores to the client's, one stream for each pair of cores.
+
+    Large writes and reads and nothing else: what a server with large answers approaches from below. Takes
+    a third of a second. None where it cannot be measured.
+    """
+    measured = [rate for rate in (_once(split) for _ in range(_TRIES)) if rate is not None]
+    return max(measured, default=None)
+
+
+def _once(split: CoreSplit) -> float | None:
+    pairs: list[tuple[int | None, int | None]] = [*zip(split.server, split.client, strict=False)]
+    pairs = pairs or [(None, None)]
+    done_s: list[tuple[int, float]] = []
+    try:
+        readers = [threading.Thread(target=_stream, args=(pair, done_s), daemon=True) for pair in pairs]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(2 * _TIMEOUT_S)
+    except (OSError, RuntimeError):
+        return None
+    if len(done_s) < len(pairs):
+        return None
+    return sum(count / seconds for count, seconds in done_s)
+
+
+def _stream(pair: tuple[int | None, int | None], done_s: list[tuple[int, float]]) -> None:
+    """Read on the client's core what a thread on the server's core writes; note bytes and seconds."""
+    server_cpu, client_cpu = pair
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(_TIMEOUT_S)
+        until_s = time.monotonic() + _SECONDS
+        writer = threading.Thread(
+            target=_write, args=(listener.getsockname()[1], server_cpu, until_s), daemon=True
+        )
+        writer.start()
+        connection, _ = listener.accept()
+    with connection:
+        connection.settimeout(_TIMEOUT_S)
+        _pin(client_cpu)
+        buffer, count, began_s = bytearray(_CHUNK_BYTES), 0, time.monotonic()
+        while read := connection.recv_into(buffer):
+            count += read
+        seconds = time.monotonic() - began_s
+    writer.join(_TIMEOUT_S)
+    if count and seconds > 0:
+        done_s.append((count, seconds))
+
+
+def _write(port: int, cpu: int | None, until_s: float) -> None:
+    _pin(cpu)
+    chunk = bytes(_CHUNK_BYTES)
+    with socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S) as connection:
+        while time.monotonic() < until_s:
+            connection.sendall(chunk)
+
+
+def _pin(cpu: int | None) -> None:
+    """This thread alone; it ends with its stream."""
+    if cpu is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {cpu})
+
 
 _CPUFREQ = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _INTEL_NO_TURBO = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")

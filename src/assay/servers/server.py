@@ -6,14 +6,14 @@ import re
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import psutil
 
 from assay.core.errors import ServerFailed
-from assay.servers import leftovers, probe
+from assay.servers import probe, supervised
 from assay.servers.build import Prepared, program_env
 from assay.servers.contract import Contract, Route
 from assay.servers.manifest import Placeholders
@@ -130,7 +130,7 @@ def _start_on(
     places: Placeholders = replace(prepared.places, port=port, host=host)
     if _listens(host, port):
         raise _PortTaken("start", f"port {port} is taken by another program")
-    temporary = leftovers.new_folder("server")
+    temporary = supervised.new_folder("server")
     order = StartOrder(
         command=places.fill_all(spec.command),
         env=program_env(spec, places, {"TMPDIR": str(temporary), **env}),
@@ -307,3 +307,67 @@ def _listens(host: str, port: int) -> bool:
     with socket.socket() as caller:
         caller.settimeout(1.0)
         return caller.connect_ex((host, port)) == 0
+
+
+class Unsampled:
+    """What can be seen of a process that may run anywhere: nothing."""
+
+    def sample(self) -> None:
+        """Look at nothing."""
+
+    def cpu_ns(self) -> int:
+        """No CPU time is known."""
+        return 0
+
+
+@dataclass(frozen=True)
+class ExternalServer:
+    """A server at an address that has given a right answer, `named` so in requests."""
+
+    host: str
+    port: int
+    named: str
+    scheme: str = "http"
+    sampler: Unsampled = field(default_factory=Unsampled)
+
+    @property
+    def url(self) -> str:
+        """Where it is said to be, without a path."""
+        named = f"[{self.named}]" if ":" in self.named else self.named
+        return f"{self.scheme}://{named}:{self.port}/"
+
+    def died(self) -> ServerFailed | None:
+        """Nothing is known of its process: that it no longer answers shows in the answers."""
+        return None
+
+    def log_tail(self) -> str:
+        """Its log is not ours to read."""
+        return ""
+
+    def stop(self) -> None:
+        """It stands before us and after us."""
+
+
+@dataclass(frozen=True)
+class ExternalAddress:
+    """Where a server stands: at a numeric address, `named` so in requests."""
+
+    host: str
+    port: int
+    named: str
+
+    def meet(self, contract: Contract, route: Route) -> ExternalServer:
+        """The server, once it has answered `route` rightly.
+
+        ServerFailed with stage "start" (nobody listens) or "contract" (a wrong answer).
+        """
+        where = f"{self.host}:{self.port}"
+        try:
+            problem = probe.wrong(contract, route, probe.ask(contract, route, self.host, self.port))
+        except probe.NoAnswer as error:
+            if not error.listening:
+                raise ServerFailed("start", f"nobody listens on {where}") from error
+            problem = str(error)
+        if problem:
+            raise ServerFailed("contract", f"no right answer to {route.method} {route.target}: {problem}")
+        return ExternalServer(self.host, self.port, self.named, contract.spoken.scheme)

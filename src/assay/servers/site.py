@@ -1,10 +1,17 @@
-"""Where servers run: on this machine, or on another that does the same for us. A trial cannot tell which."""
+"""Where servers run: on this machine, or on another that does the same for us. A trial cannot tell which.
+
+Only what has to be known at once is looked at: the CPU clocks of each server and each service, the host,
+and whether a server's process lives. Whose clock a slice is looked at by is that of the machine, so that no
+message comes in between.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -12,16 +19,201 @@ import psutil
 
 from assay.core.settings import Settings
 from assay.engine.generator import GoingSlices
+from assay.model.block import ServerSlice
+from assay.model.interleaving import SliceTimes
 from assay.model.run import Environment
 from assay.model.trial import HostSeen
 from assay.servers import build, host, requires, server
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
+from assay.servers.host import Watch
 from assay.servers.manifest import Requirement, ServerSpec
-from assay.servers.sampling import Lives, LocalSampling, Sampling, looked_at
-from assay.servers.server import RunningServer
+from assay.servers.sampler import TreeClock
+from assay.servers.server import ExternalServer, RunningServer
 from assay.servers.services import Services
+
+_LOOK_S = 0.2
+_REFRESH_S = 0.5
+
+Running = RunningServer | ExternalServer
+
+
+class Lives(Protocol):
+    """A server that has an arm."""
+
+    @property
+    def running(self) -> Running:
+        """The server."""
+
+    def died(self) -> bool:
+        """Whether its process has ended by itself."""
+
+
+class Sampling(Protocol):
+    """Who looks at servers while they are interleaved."""
+
+    samples: list[ServerSlice]
+    """The measured slices that were looked at in time."""
+
+    def begins(self, times: SliceTimes) -> None:
+        """A slice begins."""
+
+    def ends(self, times: SliceTimes) -> None:
+        """It is over."""
+
+    def dead(self) -> Collection[int]:
+        """The arms whose servers have ended by themselves."""
+
+    def refresh(self) -> None:
+        """Find the processes that servers and services have now: between two slices."""
+
+    def hosts(self) -> tuple[HostSeen, ...]:
+        """The host in each arm's slices, once the slices are over."""
+
+
+@dataclass(frozen=True)
+class ArmLooked:
+    """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives."""
+
+    host: Watch
+    clock: TreeClock | None = None
+    died: Callable[[], bool] = lambda: False
+
+    def cpu_ns(self) -> int | None:
+        """What the server has used so far; nothing can be seen of a process that may run anywhere."""
+        return self.clock.read_ns() if self.clock else None
+
+
+def looked_at(arm: Lives, host: Watch) -> ArmLooked:
+    """An arm of a server on this machine, or of one that stands somewhere."""
+    running = arm.running
+    clock = TreeClock(running.kept.supervisor_pid) if isinstance(running, RunningServer) else None
+    return ArmLooked(host, clock, arm.died)
+
+
+@dataclass
+class LocalSampling:
+    """Looks by this process. `zero_ns` is the start of the slices by the monotonic clock, `services` are the
+    clocks of what servers use beside them, by name."""
+
+    arms: Sequence[ArmLooked]
+    zero_ns: int
+    services: Mapping[str, TreeClock] = field(default_factory=dict)
+    samples: list[ServerSlice] = field(default_factory=list)
+    _before: Sequence[int | None] = ()
+    _services_before: Mapping[str, int | None] = field(default_factory=dict)
+    _began_ns: int = 0
+
+    def begins(self, times: SliceTimes) -> None:
+        """CPU clocks at the begin of a slice."""
+        self._before, self._services_before = self._clocks(), self._services_clocks()
+        self._began_ns = time.monotonic_ns()
+        if times.phase == "measured":
+            self.arms[times.arm].host.resume()
+
+    def ends(self, times: SliceTimes) -> None:
+        """And at its end: what came too late for either is not kept."""
+        after, services_after = self._clocks(), self._services_clocks()
+        ended_ns = time.monotonic_ns()
+        self.arms[times.arm].host.pause()
+        end_ns, washout_ns = self.zero_ns + times.end_ns, times.start_ns - times.begin_ns
+        if times.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + washout_ns:
+            used = tuple(
+                None if late is None or early is None else late - early
+                for early, late in zip(self._before, after, strict=True)
+            )
+            services = {
+                name: late - early
+                for name, late in services_after.items()
+                if late is not None and (early := self._services_before.get(name)) is not None
+            }
+            self.samples.append(
+                ServerSlice(
+                    number=times.number,
+                    arm=times.arm,
+                    length_ns=ended_ns - self._began_ns,
+                    cpu_ns=used,
+                    services_cpu_ns=services,
+                )
+            )
+
+    def dead(self) -> Collection[int]:
+        """Asked of all of them."""
+        return [place for place, arm in enumerate(self.arms) if arm.died()]
+
+    def refresh(self) -> None:
+        """Between two slices, as what a new process has used so far would count to one."""
+        for arm in self.arms:
+            if arm.clock:
+                arm.clock.refresh()
+        for clock in self.services.values():
+            clock.refresh()
+
+    def hosts(self) -> tuple[HostSeen, ...]:
+        """In each arm's measured slices."""
+        return tuple(arm.host.observed() for arm in self.arms)
+
+    def _clocks(self) -> list[int | None]:
+        return [arm.cpu_ns() for arm in self.arms]
+
+    def _services_clocks(self) -> dict[str, int | None]:
+        return {name: clock.read_ns() for name, clock in self.services.items()}
+
+
+class Followed(Protocol):
+    """Slices that can be waited for."""
+
+    def wait_begin(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """The slice, once its slice begins."""
+
+    def wait_end(self, number: int, timeout_s: float) -> SliceTimes | None:
+        """The slice, once its slice is over."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether there are no more."""
+
+
+class Looking:
+    """Looks on a thread of its own, from now until the slices are over."""
+
+    def __init__(self, slices: Followed, looks: LocalSampling) -> None:
+        """Begin."""
+        self.looks = looks
+        self._slices = slices
+        self._enough = threading.Event()
+        self._dead: set[int] = set()
+        self._thread = threading.Thread(target=self._sample, name="looks", daemon=True)
+        self._thread.start()
+
+    @property
+    def dead(self) -> tuple[int, ...]:
+        """The arms whose servers have ended by themselves."""
+        return tuple(self._dead)
+
+    def end(self) -> None:
+        """Look no more."""
+        self._enough.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        number, refreshed_s = 0, time.monotonic()
+        while (times := self._wait(self._slices.wait_begin, number)) is not None:
+            self.looks.begins(times)
+            if self._wait(self._slices.wait_end, number) is None:
+                return
+            self.looks.ends(times)
+            self._dead.update(self.looks.dead())
+            if time.monotonic() - refreshed_s >= _REFRESH_S:
+                refreshed_s = time.monotonic()
+                self.looks.refresh()
+            number += 1
+
+    def _wait(self, wait: Callable[[int, float], SliceTimes | None], number: int) -> SliceTimes | None:
+        while (times := wait(number, _LOOK_S)) is None:
+            if self._enough.is_set() or self._slices.wait(0.0):
+                return None
+        return None if self._enough.is_set() else times
 
 
 class Watched(Protocol):

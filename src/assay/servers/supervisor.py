@@ -1,7 +1,7 @@
 """The process that stands over a program: starts it, watches it, and ends all of it.
 
 Run by path as a script of its own (`python -I -S supervisor.py MARK`, so that it starts in milliseconds; the
-mark says whose it is, see leftovers.py) and therefore imports nothing but light parts of the standard
+mark says whose it is, see supervised.py) and therefore imports nothing but light parts of the standard
 library. It
 
 - has a session of its own (the terminal's Ctrl-C does not reach it or the program),

@@ -41,7 +41,7 @@ from assay.plan.study.schema import (
 from assay.servers.contract import Contract, Route, Spoken
 from assay.servers.cores import CoreSplit, split_cores
 from assay.servers.manifest import Placeholders, ServerSpec
-from assay.servers.services.manifest import ServiceSpec
+from assay.servers.services.own import ServiceSpec
 
 _S = 1_000_000_000
 

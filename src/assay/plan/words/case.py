@@ -28,8 +28,8 @@ from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, ContractFile, ExpectedAnswer, Route, Spoken
 from assay.servers.cores import CoreSplit, split_cores
-from assay.servers.external import ExternalAddress
 from assay.servers.manifest import Placeholders, ServerSpec
+from assay.servers.server import ExternalAddress
 
 _SCAN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")

@@ -20,8 +20,9 @@ from assay.servers.cores import CoreSplit
 from assay.servers.manifest import find_server
 from assay.servers.sampler import TreeClock
 from assay.servers.server import start as start_server
-from assay.servers.services.manifest import (
+from assay.servers.services.own import (
     UPSTREAM,
+    RunningService,
     ServiceSpec,
     check_listening,
     existing_env,
@@ -29,9 +30,9 @@ from assay.servers.services.manifest import (
     read_service,
     requirements,
     requirements_of_all,
+    start_own,
     upstreams_of_all,
 )
-from assay.servers.services.own import RunningService, start_own
 
 __all__ = ["ServiceSpec", "Services", "names", "requirements", "requirements_of_all", "upstreams_of_all"]
 
