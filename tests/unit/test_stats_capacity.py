@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay.stats.capacity import CapacitySearch
@@ -61,6 +61,8 @@ def test_a_capacity_beyond_the_range_is_said(held: bool, outcome: str) -> None:
 
 
 @given(st.floats(1.05, 1000), st.floats(0.05, 1.0), st.floats(-0.5, 1.5), st.booleans())
+@example(450.0, 0.3125, 1.0, False)
+@example(450.0, 0.3125, 0.0001, False)
 @settings(deadline=None, max_examples=40)
 def test_every_search_of_a_sharp_server_ends(
     span: float, resolution: float, place: float, first: bool

@@ -178,12 +178,20 @@ class CapacitySearch:
         return self._low if below >= above else self._high
 
     def _to_the_edge(self, rate: float) -> float:
-        """The rate, or the end of the range that is near: no quantile ever quite reaches it."""
+        """The rate, or the end of the range that is near: no quantile ever quite reaches it.
+
+        An end most of whose trials say that capacity lies within the range has no more to tell.
+        """
         span = self.highest_per_s / self.lowest_per_s
         near = max(span ** (1 / GRID), min(1 + self.resolution, span**0.25))
         if rate > self.highest_per_s / near:
-            return self.highest_per_s
-        return self.lowest_per_s if rate < self.lowest_per_s * near else rate
+            edge, within = self.highest_per_s, False
+        elif rate < self.lowest_per_s * near:
+            edge, within = self.lowest_per_s, True
+        else:
+            return rate
+        told = [held for asked, held in self.answers if asked == edge]
+        return rate if told.count(within) * 2 > len(told) else edge
 
     @staticmethod
     def _only(held: bool, answers: Iterable[bool]) -> bool:
