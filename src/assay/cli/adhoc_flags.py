@@ -51,6 +51,10 @@ def add_to(
     how.add_argument("--warm-up", dest="warm_up_ns", type=_time_or_none, metavar="TIME",
                      default=words.time_ns(warm_up), help=f"{warm_up_help} [{warm_up}]")  # fmt: skip
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
+    output = parser.add_argument_group("output")
+    output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
+    report_outputs.add_to(parser)
 
 
 def plan_from(args: argparse.Namespace, candidates: Sequence[Candidate], url: str) -> LoadPlan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay.cli import adhoc_flags, report_outputs, words
+from assay.cli import adhoc_flags, words
 from assay.cli.plan_words import full_url
 from assay.core.errors import InputError
 
@@ -38,10 +38,6 @@ def configure(parser: Parser) -> None:
     adhoc_flags.add_to(
         parser, duration="3s", warm_up="1s", warm_up_help="warm up for so long", connections=False
     )
-    output = parser.add_argument_group("output")
-    output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
-    report_outputs.add_to(parser)
     parser.examples(
         ("assay capacity http://127.0.0.1:8080/ --slo 'p99<50ms,errors<0.1%'", "a server that runs"),
         (

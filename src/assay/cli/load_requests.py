@@ -130,7 +130,11 @@ def _server(url: str) -> tuple[str, str, int]:
 
 
 def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:
-    headers = [(name, value) for name, said in line.headers.items() for value in _listed(said)]
+    headers = [
+        (name, value)
+        for name, said in line.headers.items()
+        for value in ([said] if isinstance(said, str) else said)
+    ]
     own = {name.lower() for name, _ in headers}
     headers += [(name, value) for name, value in common["headers"] if name.lower() not in own]
     bodies = [
@@ -185,7 +189,3 @@ def _statuses(said: int | list[int] | str) -> tuple[int, ...]:
     if isinstance(said, str):
         return words.statuses(said)
     return tuple(said) if isinstance(said, list) else (said,)
-
-
-def _listed(said: str | list[str]) -> list[str]:
-    return said if isinstance(said, list) else [said]

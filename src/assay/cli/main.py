@@ -187,7 +187,8 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         return _help(words[1:])
     if words[0] in ("-V", "--version", "version"):
-        return _version()
+        console.write(f"assay {assay.version()}")
+        return EXIT_OK
     tool = dropin.find(words[0])
     if tool is not None:
         return tool.main(words[1:])
@@ -201,11 +202,6 @@ def _help(words: list[str]) -> int:
     if words:
         return _dispatch([words[0], "--help"])
     console.write(overview())
-    return EXIT_OK
-
-
-def _version() -> int:
-    console.write(f"assay {assay.version()}")
     return EXIT_OK
 
 

@@ -351,14 +351,9 @@ def write_all(run: Run, pair: ProfilePair | None, args: argparse.Namespace) -> N
         else:
             write_files(Path(word), output.make(shown))
     if args.step_summary:
-        _step_summary(run)
+        from assay.report import markdown
 
-
-def _step_summary(run: Run) -> None:
-    """Append to the file that GitHub Actions names; other steps wrote to it before."""
-    from assay.report import markdown
-
-    append(_summary_path(), markdown.summary(run))
+        append(_summary_path(), markdown.summary(run))  # other steps of GitHub Actions wrote to it before
 
 
 def _summary_path() -> Path:

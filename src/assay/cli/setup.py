@@ -41,12 +41,13 @@ def _setup(args: argparse.Namespace) -> int:
     from assay.cli import consent
     from assay.core.settings import Settings
     from assay.runner.prepare import prepare_all
+    from assay.servers import list_servers
     from assay.servers.cores import split_cores
     from assay.servers.services import upstreams_of_all
 
     settings = Settings.resolve()
     studies = [] if args.all else _studies(args.names, settings)
-    specs = _all(settings) if args.all else _servers(args.names, settings)
+    specs = _builds_of(list_servers(settings)) if args.all else _servers(args.names, settings)
     specs += [spec for study in studies for spec in study.servers]
     specs += upstreams_of_all(specs, settings)
     servers = specs if not studies else _servers(args.names, settings)
@@ -82,12 +83,6 @@ def _studies(names: Sequence[str], settings: Settings) -> list[ResolvedRun]:
 
 def _is_server(name: str) -> bool:
     return name.count("/") == 1 and not name.endswith(".toml")
-
-
-def _all(settings: Settings) -> list[ServerSpec]:
-    from assay.servers import list_servers
-
-    return _builds_of(list_servers(settings))
 
 
 def _builds_of(servers: Iterable[Server]) -> list[ServerSpec]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay.cli import adhoc_flags, report_outputs, words
+from assay.cli import adhoc_flags, words
 from assay.cli.compare import share as any_share
 from assay.core.errors import InputError
 
@@ -55,10 +55,6 @@ def configure(parser: Parser) -> None:
         warm_up_help="warm a candidate's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
     )
-    output = parser.add_argument_group("output")
-    output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
-    report_outputs.add_to(parser)
     parser.examples(
         ("assay versus './old --port {port}' './new --port {port}'", "two builds, on ports of their own"),
         (

@@ -73,7 +73,7 @@ def as_csv(run: Run) -> str:
     """The rows as CSV (RFC 4180) with a header line."""
     out = io.StringIO(newline="")
     found = list(rows(run))
-    writer = csv.DictWriter(out, fieldnames=_names(run), lineterminator="\r\n")
+    writer = csv.DictWriter(out, fieldnames=list(found[0] if found else ["run_id"]), lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _plain(value) for name, value in row.items()} for row in found)
     return out.getvalue()
@@ -84,10 +84,6 @@ def _plain(value: object) -> object:
     if not isinstance(value, str):
         return value
     return f"'{fmt.visible(value)}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else fmt.visible(value)
-
-
-def _names(run: Run) -> list[str]:
-    return list(next(rows(run), {"run_id": None}))
 
 
 def _measured(trial: Trial) -> dict[str, Any]:

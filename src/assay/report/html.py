@@ -17,7 +17,7 @@ from assay.model.run import Run
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
 from assay.report.model.profiles import ProfilePair, beside
 from assay.report.model.report import report_of
-from assay.report.model.values import Beside, FindingGroup, Report, Table, Tone, plain
+from assay.report.model.values import FindingGroup, Report, Table, Tone, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,7 +38,12 @@ def render(run: Run, pair: ProfilePair | None = None) -> str:
     """Write the page. `pair` is the run with that under the other profile, if there is one."""
     told, colours = report_of(run), hues(run.header.cases)
     said = _context(told, colours)
-    said["beside"] = _beside(beside(pair), colours) if pair else None
+    if pair:
+        both = beside(pair)
+        tables, extra = _tables(both.tables, "beside", colours), _tables(both.extra, "profiles")
+        said["beside"] = {"told": both, "tables": tables, "extra": extra}
+    else:
+        said["beside"] = None
     drawn = {chart.name: chart_words(chart) for chart in charts(run, told.figures)}
     hero, claimed = drawn.pop("answer", None), drawn.pop("claims", None)
     said |= {"hero": hero, "claims_chart": claimed, "charts": _groups(drawn.values())}
@@ -54,7 +59,8 @@ def page(name: str, title: str, base: str | None, **said: object) -> str:
 def _write(name: str, **said: object) -> str:
     from markupsafe import Markup
 
-    look = Markup(variables() + _own("report.css") + style())
+    own = resources.files("assay.report").joinpath("page", "report.css").read_text(encoding="utf-8")
+    look = Markup(variables() + own + style())
     return _pages().get_template(f"{name}.html.jinja").render(style=look, **said)
 
 
@@ -77,10 +83,6 @@ def _pages() -> Environment:
 def _finalize(value: object) -> object:
     """What a template prints; its own markup is no plain string."""
     return fmt.visible(value, lines=True) if type(value) is str else value
-
-
-def _own(name: str) -> str:
-    return resources.files("assay.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 # --- what every page is made of -------------------------------------------------------------
@@ -184,9 +186,3 @@ def _contents(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "findings", f"Findings ({len(said['findings'])})"
     yield from ((one["anchor"], one["title"]) for one in said["tables"])
     yield "how", "How it was measured"
-
-
-def _beside(told: Beside, colours: Hues) -> dict[str, Any]:
-    """The two profiles side by side."""
-    tables, extra = _tables(told.tables, "beside", colours), _tables(told.extra, "profiles")
-    return {"told": told, "tables": tables, "extra": extra}

@@ -235,7 +235,8 @@ class ComparisonWords(LiveWords):
         """Where the question stands, after a whole block; after the first one that the budget has no room for
         the fewest, where it has not."""
         run = seen.run
-        if not _block_is_over(run):
+        block = [trial for trial in run.trials if trial.block == run.trials[-1].block]
+        if len(block) != len(run.header.cases):
             return ""
         stands, left = comparison.state(run), room_left(run)
         short = run.trials[-1].block == 0 and 1 + left < FEWEST_BLOCKS and not answer(run).settled
@@ -264,11 +265,6 @@ def _doubtful(needed_ns: int) -> str:
         f"{FEWEST_BLOCKS}, the fewest that order servers, are doubtful "
         f"(--budget {enough_s}s has room for them)"
     )
-
-
-def _block_is_over(run: Run) -> bool:
-    block = [trial for trial in run.trials if trial.block == run.trials[-1].block]
-    return len(block) == len(run.header.cases)
 
 
 class SearchWords(LiveWords):

@@ -19,7 +19,13 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 def render(run: Run) -> str:
     """Write the whole report."""
     told = report_of(run)
-    parts = (*_opening(told), *_findings(told), *_about(told), *_trials(told), *_circumstances(told))
+    parts = (
+        *_opening(told),
+        *_findings(told),
+        *_about(told),
+        *(drawn(told.trials) if told.trials else ()),
+        *_circumstances(told),
+    )
     return "\n".join(parts) + "\n"
 
 
@@ -124,11 +130,6 @@ def _about(told: Report) -> Iterator[str]:
     """As published, and how each server was configured."""
     for table in told.about:
         yield from drawn(table)
-
-
-def _trials(told: Report) -> Iterator[str]:
-    if told.trials is not None:
-        yield from drawn(told.trials)
 
 
 def _circumstances(told: Report) -> Iterator[str]:

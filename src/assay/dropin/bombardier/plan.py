@@ -46,12 +46,11 @@ def is_sent_again(flags: BombardierFlags) -> bool:
     return flags.client == "fasthttp" or flags.method in ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
-def _length(flags: BombardierFlags) -> int:
-    return Path(flags.body_file).stat().st_size if flags.body_file else len(os.fsencode(flags.body))
-
-
 def _framing(flags: BombardierFlags) -> tuple[str, str]:
-    return ("Transfer-Encoding", "chunked") if flags.stream else ("Content-Length", str(_length(flags)))
+    if flags.stream:
+        return "Transfer-Encoding", "chunked"
+    length = Path(flags.body_file).stat().st_size if flags.body_file else len(os.fsencode(flags.body))
+    return "Content-Length", str(length)
 
 
 def _basic(user_and_password: str) -> str:
@@ -158,6 +157,7 @@ def plan(flags: BombardierFlags, strict: bool) -> LoadPlan:
     counted = flags.requests is not None
     is_http2 = flags.client == "net/http.v2" and flags.url.scheme == "https"
     connections = 1 if is_http2 else flags.connections
+    host, port = flags.url.hostname or "", 443 if flags.url.scheme == "https" else 80
     return LoadPlan(
         url=f"{flags.url.scheme}://{flags.url.netloc}",
         requests=(sent,),
@@ -174,7 +174,7 @@ def plan(flags: BombardierFlags, strict: bool) -> LoadPlan:
         resend=is_sent_again(flags),
         # bombardier's deviations are of each time in µs, which histograms do not keep.
         request_log="times" if strict and 0 < (flags.requests or 0) <= _MOST_LOGGED else "off",
-        addresses=(_address(flags),),
+        addresses=(target_policy.address(host, flags.url.port or port, named=host),),
         tls=Tls(
             insecure=flags.insecure,
             certificate_file=flags.certificate or None,
@@ -188,12 +188,6 @@ def _timeout_ns(flags: BombardierFlags) -> int:
     if flags.timeout_ns == 0:
         return _LONGEST_TIMEOUT_NS
     return min(max(flags.timeout_ns, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS)
-
-
-def _address(flags: BombardierFlags) -> str:
-    port = flags.url.port or (443 if flags.url.scheme == "https" else 80)
-    host = flags.url.hostname or ""
-    return target_policy.address(host, port, named=host)
 
 
 def _load(flags: BombardierFlags, connections: int) -> Closed | Open:

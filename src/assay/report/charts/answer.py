@@ -137,14 +137,15 @@ def _search(run: Run) -> Chart | None:
         draw=lambda width: _steps(found, capacity, width),
         heads=("trial", "rate", "objective", "seen"),
         rows=as_rows(
-            (str(number), fmt.rate(step.rate_per_s), _word(step.holds, step.died), fmt.safe(step.why, 200))
+            (
+                str(number),
+                fmt.rate(step.rate_per_s),
+                "died" if step.died else {True: "held", False: "missed", None: "no answer"}[step.holds],
+                fmt.safe(step.why, 200),
+            )
             for number, step in enumerate(found.steps, start=1)
         ),
     )
-
-
-def _word(held: bool | None, died: bool) -> str:
-    return "died" if died else {True: "held", False: "missed", None: "no answer"}[held]
 
 
 def _steps(found: SearchAnswer, capacity: Estimate | None, width: float) -> Drawing:

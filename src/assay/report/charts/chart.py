@@ -79,7 +79,8 @@ def to_svg(chart: Chart, about: str) -> str:
     y = _EDGE + 14
     for words, cls in ((chart.title, "head"), (chart.note, "soft small"), (about, "soft small")):
         if cls != "head" and words == chart.note:
-            parts.append(_moved(drawn, y))
+            moved = f"translate({svg.number(_EDGE)},{svg.number(y)})"
+            parts.append(svg.element("g", "".join(drawn.parts), transform=moved))
             y += drawn.height + 20
         for one in svg.wrapped(words, room, 17 if cls == "head" else 11):
             parts.append(svg.text(_EDGE, y, one, cls))
@@ -122,10 +123,6 @@ def _document(drawn: Drawing, title: str, *, standing: bool = False) -> str:
     if standing:
         about |= {"xmlns": "http://www.w3.org/2000/svg", "width": drawn.width, "height": drawn.height}
     return svg.element("svg", "".join(drawn.parts), **about)
-
-
-def _moved(drawn: Drawing, y: float) -> str:
-    return svg.element("g", "".join(drawn.parts), transform=f"translate({svg.number(_EDGE)},{svg.number(y)})")
 
 
 def style() -> str:

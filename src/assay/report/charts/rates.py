@@ -130,7 +130,7 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
     strips = [
         Strip(
             row.name, place.colours[row.name], taken.write(found.value), found.value, found.low, found.high,
-            trials=tuple(_known(taken.of_trial(one) for one in place.trials(row))),
+            trials=tuple(value for one in place.trials(row) if (value := taken.of_trial(one)) is not None),
         )
         for row in rows
         if (found := taken.of_row(row)) is not None
@@ -150,10 +150,6 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
         ),
         small=True,
     )
-
-
-def _known(values: Iterable[float | None]) -> Iterator[float]:
-    return (value for value in values if value is not None)
 
 
 def _between(found: Estimate | None, write: Callable[[float | None], str]) -> str:

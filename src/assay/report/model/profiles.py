@@ -12,6 +12,7 @@ from assay.core.errors import InputError
 from assay.model.estimate import ClaimVerdict
 from assay.model.run import Run
 from assay.report.model.circumstances import title
+from assay.report.model.report import fact_words
 from assay.report.model.rows import Row, interval_words, sections, short_name, throughput_words
 from assay.report.model.values import Beside, Cell, Column, Table, TableLine, plain, table
 from assay.verdict.compare import environment_differences
@@ -143,7 +144,7 @@ def settings(found: ProfilePair) -> tuple[tuple[str, str, str, str], ...]:
     lines = []
     for name in (name for name in published if name in fair):
         for fact in dict.fromkeys((*published[name], *fair[name])):
-            before, now = (_fact(side[name].get(fact)) for side in (published, fair))
+            before, now = (fact_words(side[name].get(fact)) for side in (published, fair))
             if before != now:
                 lines.append((name, fact.replace("_", " "), before, now))
     return tuple(lines)
@@ -280,12 +281,6 @@ def _verdicts(run: Run) -> dict[str, ClaimVerdict]:
     return {one.claim: one for one in verdicts if tested is None or one.claim in tested}
 
 
-def _fact(fact: str | int | float | bool | None) -> str:
-    if isinstance(fact, bool):
-        return "yes" if fact else "no"
-    return "–" if fact is None else str(fact)
-
-
 TITLE = "Published against fair"
 NOTE = (
     "Ranks in brackets are the order of bare figures: no interval stands behind them. Absolute figures do "
@@ -335,15 +330,16 @@ def _load(one: LoadTable) -> Table:
 
 
 def _cells(line: ServerLine) -> tuple[Cell, ...]:
-    figures = (
+    """The server and three figures, each with its rank, in brackets where that is of bare figures only."""
+    cells = [Cell(fmt.safe(line.name, 80))]
+    for figure, place in (
         (fmt.rate(line.printed_per_s), line.printed_place),
         (_figure(line.published), line.published.place),
         (_figure(line.fair), line.fair.place),
-    )
-    return (
-        Cell(fmt.safe(line.name, 80)),
-        *(Cell(text) for figure, place in figures for text in (figure, _place(place))),
-    )
+    ):
+        rank = fmt.UNKNOWN if place is None else str(place.number) if place.shown else f"({place.number})"
+        cells += [Cell(figure), Cell(rank)]
+    return tuple(cells)
 
 
 def _figure(side: ProfileCell) -> str:
@@ -355,13 +351,6 @@ def _figure(side: ProfileCell) -> str:
         return f"{words} {interval_words(side.row)}".rstrip()
     takers = dict.fromkeys(one.code for one in side.row.findings if one.severity == "error")
     return f"{words}: {' '.join(takers)}" if side.row.invalid and takers else words
-
-
-def _place(place: ProfileRank | None) -> str:
-    """A rank; in brackets where it is an order of bare figures only."""
-    if place is None:
-        return fmt.UNKNOWN
-    return str(place.number) if place.shown else f"({place.number})"
 
 
 def _claim_cells(line: ClaimLine) -> tuple[str, ...]:

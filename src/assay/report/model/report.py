@@ -139,13 +139,11 @@ def claims(run: Run) -> Table | None:
     verdicts = run.judgement.claims if run.judgement else ()
     if not verdicts:
         return None
-    return table("Published claims", _COLUMNS, (line for claim in verdicts for line in _claim_lines(claim)))
-
-
-def _claim_lines(claim: ClaimVerdict) -> Iterator[TableLine]:
-    yield _claim_line(claim, f"({claim.claim}) {claim.statement}", inner=False)
-    for part in claim.parts:
-        yield _claim_line(part, part.statement, inner=True)
+    lines = []
+    for claim in verdicts:
+        lines.append(_claim_line(claim, f"({claim.claim}) {claim.statement}", inner=False))
+        lines += [_claim_line(part, part.statement, inner=True) for part in claim.parts]
+    return table("Published claims", _COLUMNS, lines)
 
 
 def _claim_line(claim: ClaimVerdict, words: str, *, inner: bool) -> TableLine:
@@ -184,7 +182,7 @@ def configuration(run: Run) -> Table:
             short_name(case),
             case.variant or fmt.UNKNOWN,
             versions.get((case.server, case.variant), fmt.UNKNOWN),
-            *(_fact(case.facts.get(fact)) for fact in facts),
+            *(fact_words(case.facts.get(fact)) for fact in facts),
         )
         for case in servers
     ]
@@ -219,7 +217,8 @@ def _published(name: str, figure: PublishedFigures) -> tuple[str, ...]:
     )
 
 
-def _fact(value: str | int | float | bool | None) -> str:
+def fact_words(value: str | int | float | bool | None) -> str:
+    """A fact of a server as text: yes, no, its value, or "–" where it is not known."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return fmt.UNKNOWN if value is None else str(value)
