@@ -7,41 +7,18 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use super::clients::Clients;
-use super::slice_recorder::SliceRecorder;
+use super::assignment::{Assignment, Clients};
+use super::dispatch::Protocol;
+use super::slices::SliceRecorder;
 use crate::connection::{Connection, ConnectionStage};
 use crate::context::ArmContext;
 use crate::control::Control;
 
-use crate::plan::{Load, RequestOrder, Stop};
+use crate::plan::RequestOrder;
 use crate::program::{Picker, Program};
-use crate::schedule::{Schedule, Share};
+use crate::schedule::Schedule;
 use crate::streams::{Multiplexer, Quic, SlotState};
 use crate::transport::Transport;
-
-/// What an arm is, before it runs.
-pub(crate) struct Assignment {
-    /// Its number among those that are interleaved.
-    pub(crate) arm: u32,
-    /// The worker's number.
-    pub(crate) number: u32,
-    pub(crate) workers: u32,
-    pub(crate) connections: usize,
-    pub(crate) load: Load,
-    pub(crate) stop: Stop,
-    pub(crate) seed: u64,
-}
-
-impl Assignment {
-    /// This worker's share of the starts, each of so many requests.
-    pub(crate) fn share(&self, batch: u32) -> Share {
-        Share {
-            number: self.number,
-            workers: self.workers,
-            batch,
-        }
-    }
-}
 
 /// One program with its connections, its accounting and its schedule.
 pub(crate) struct Arm<T: Transport> {
@@ -49,10 +26,11 @@ pub(crate) struct Arm<T: Transport> {
     pub(crate) program: Arc<Program>,
     pub(super) connector: T::Connector,
     pub(super) context: ArmContext,
-    /// Those of HTTP/1.
+    pub(super) protocol: Protocol,
+    /// Those of HTTP/1; none where it speaks another one.
     pub(super) connections: Vec<Connection<T>>,
-    /// Those of HTTP/2 or HTTP/3, where it speaks one of them.
-    pub(super) mux: Option<Box<Multiplexer<T>>>,
+    /// Those of HTTP/2 or HTTP/3; none where it speaks HTTP/1.
+    pub(super) mux: Box<Multiplexer<T>>,
     pub(super) picker: Picker,
     /// Where connections are clients of their own.
     clients: Option<Box<Clients>>,
@@ -105,17 +83,18 @@ impl<T: Transport> Arm<T> {
             (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
             _ => (Vec::new(), (0..places as u32).map(later).collect()),
         };
-        let (of_http1, mux) = match streams {
-            None => (places, None),
-            Some(streams) => {
-                let quic = T::quic(&connector).map(|connector| Quic::new(connector, &program));
-                let mux = Multiplexer::new(assignment.connections, streams as usize, quic);
-                (0, Some(Box::new(mux)))
-            }
+        let quic = streams.and_then(|_| T::quic(&connector));
+        let (protocol, of_http1, multiplexed) = match (streams, &quic) {
+            (None, _) => (Protocol::Http1, places, 0),
+            (Some(_), None) => (Protocol::Http2, 0, assignment.connections),
+            (Some(_), Some(_)) => (Protocol::Http3, 0, assignment.connections),
         };
+        let quic = quic.map(|connector| Quic::new(connector, &program));
+        let streams = streams.unwrap_or(0) as usize;
         Self {
             connections: (0..of_http1).map(|_| Connection::new()).collect(),
-            mux,
+            protocol,
+            mux: Box::new(Multiplexer::new(multiplexed, streams, quic)),
             picker: Picker::new(&program, seed),
             clients: (program.order == RequestOrder::PerConnection)
                 .then(|| Box::new(Clients::new(&assignment))),
@@ -145,7 +124,7 @@ impl<T: Transport> Arm<T> {
     /// Begins each connection of HTTP/2 with this stream, as a client may: all of them use up a billion otherwise.
     #[cfg(test)]
     pub(crate) fn begin_streams_at(&mut self, number: u32) {
-        for connection in self.mux.iter_mut().flat_map(|mux| &mut mux.connections) {
+        for connection in &mut self.mux.connections {
             connection.first_stream = number;
         }
     }
@@ -172,8 +151,10 @@ impl<T: Transport> Arm<T> {
 
     /// The client whose place it is: the number of the connection.
     fn client(&self, slot: u32) -> u32 {
-        let of = |mux: &Multiplexer<T>| mux.slots[slot as usize].connection;
-        self.mux.as_deref().map_or(slot, of)
+        match self.protocol {
+            Protocol::Http1 => slot,
+            Protocol::Http2 | Protocol::Http3 => self.mux.slots[slot as usize].connection,
+        }
     }
 
     fn left(&self, slot: u32) -> u64 {
@@ -264,13 +245,11 @@ impl<T: Transport> Arm<T> {
         self.note_waited(count, intended_ns);
         if let Some(times) = &self.context.recorder.open_loop {
             let spare = self.idle.len() + self.vacant.len();
-            let places = self.mux.as_ref().map_or(0, |mux| mux.slots.len());
+            let places = self.mux.slots.len();
             let busy = (places - spare) as u64;
             times.busy_peak.set(times.busy_peak.get().max(busy));
         }
-        let Some(mux) = &mut self.mux else {
-            return 0;
-        };
+        let mux = &mut self.mux;
         let stream = &mut mux.slots[slot as usize];
         stream.state = SlotState::Waiting { is_held: false };
         stream.taken_ns = now_ns;
@@ -285,9 +264,7 @@ impl<T: Transport> Arm<T> {
     /// What follows a slot's answer, which is complete.
     #[inline]
     pub(super) fn end_stream(&mut self, slot: u32, now_ns: u64) {
-        let Some(mux) = &mut self.mux else {
-            return;
-        };
+        let mux = &mut self.mux;
         let stream = &mut mux.slots[slot as usize];
         if let Some(next) = stream.exchange.take_following() {
             stream.exchange.follow(next, now_ns, &mut self.context);
@@ -345,11 +322,9 @@ impl<T: Transport> Arm<T> {
     /// Writes down what is known at the end only.
     pub(super) fn close_accounting(&mut self, end_ns: u64) {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
-        if let Some(mux) = &mut self.mux {
-            mux.tend(&self.context.recorder);
-            mux.cut_waits(end_ns, &self.context.recorder);
-        }
-        let on_streams = self.mux.as_ref().map_or(0, |mux| mux.outstanding());
+        self.mux.tend(&self.context.recorder);
+        self.mux.cut_waits(end_ns, &self.context.recorder);
+        let on_streams = self.mux.outstanding();
         let left: u64 = left.sum();
         self.context.recorder.left_in_flight.set(left + on_streams);
         if self.slice_recorder.is_none() && !self.is_retired {
@@ -370,14 +345,55 @@ impl<T: Transport> Arm<T> {
             connection.transport = None;
             connection.stage = ConnectionStage::Closed;
         }
-        if let Some(mux) = &mut self.mux {
-            mux.retire();
-        }
+        self.mux.retire();
         self.context.recorder.open_now.set(0);
         self.idle.clear();
         self.vacant.clear();
         self.sleepers.clear();
         self.unread.clear();
         self.is_retired = true;
+    }
+
+    /// Notes that an iteration ends without a place for another request.
+    #[inline]
+    pub(super) fn note_full(&mut self) {
+        self.is_full = !self.has_room();
+    }
+
+    /// The iteration that began at that moment goes on to starting. Where the one before it left no place, there was none
+    /// until then: places become free by what an iteration reads.
+    #[inline]
+    pub(super) fn note_room(&mut self, began_ns: u64) {
+        if std::mem::take(&mut self.is_full) {
+            self.full_until_ns = began_ns;
+        }
+    }
+
+    /// Counts starts that came due while there was no place.
+    #[inline]
+    pub(super) fn note_waited(&self, count: u32, intended_ns: u64) {
+        if let Some(times) = &self.context.recorder.open_loop
+            && intended_ns < self.full_until_ns
+        {
+            times.waited.add(u64::from(count));
+        }
+    }
+
+    /// How long each request that is under way at that moment has been so.
+    pub(super) fn ages_ns(&self, at_ns: u64) -> impl Iterator<Item = u64> {
+        let of_http1 = self.connections.iter().flat_map(move |connection| {
+            let age_ns = connection.exchange.age_ns(at_ns);
+            std::iter::repeat_n(age_ns, connection.outstanding as usize)
+        });
+        let slots = self.mux.slots.iter();
+        let of_streams = slots
+            .filter(|slot| slot.state != SlotState::Free)
+            .map(move |slot| slot.exchange.age_ns(at_ns));
+        of_http1.chain(of_streams)
+    }
+
+    /// The same of all of them together.
+    pub(super) fn under_way_ns(&self, at_ns: u64) -> u64 {
+        self.ages_ns(at_ns).sum()
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! The worker has the clock, the waiting, the buffer and the control; what is sent, on which
 //! connections and into which accounting is its [`Arm`]'s. Mostly there is one arm, whose slice never ends.
-//! Where there are several, they are interleaved (`switching.rs`): what is due is started for the arm in its slice
+//! Where there are several, they are interleaved (`slices/mod.rs`): what is due is started for the arm in its slice
 //! only, what is ready is read of all.
 //!
 //! All ready answers are read before the next requests are written. On a shared core the
@@ -21,18 +21,13 @@
 //! did this client see the answer.
 
 mod arm;
-mod clients;
-mod ending;
-mod failing;
-mod quic;
-mod reading;
-mod slice_recorder;
-mod starting;
-mod stream_failing;
-mod streams;
-mod switching;
+mod assignment;
+mod connecting;
+mod dispatch;
+mod http1;
+mod multiplexed;
+mod slices;
 mod timekeeping;
-mod under_way;
 
 use std::io;
 use std::sync::Arc;
@@ -45,8 +40,9 @@ use crate::course::Course;
 use crate::program::Waiting;
 use crate::transport::Transport;
 use crate::waiter::Waiter;
-pub(crate) use arm::{Arm, Assignment};
-use switching::Interleaving;
+pub(crate) use arm::Arm;
+pub(crate) use assignment::Assignment;
+use slices::Interleaving;
 use timekeeping::sweep_interval_ns;
 
 const EVENTS: usize = 1_024;

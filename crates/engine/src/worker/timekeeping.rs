@@ -2,10 +2,8 @@
 
 use super::{PhaseTimes, Worker};
 use crate::clock::thread_cpu_ns;
-use crate::connection::ConnectionStage;
 use crate::control::NEVER;
 use crate::plan::Stop;
-use crate::record::Failure;
 use crate::schedule::Schedule;
 use crate::transport::Transport;
 
@@ -58,15 +56,30 @@ impl<T: Transport> Worker<T> {
         end_ns.min(self.control.stop_ns())
     }
 
+    /// Ends the measured phase, at `end_ns`; `early` where the run was stopped.
+    pub(super) fn end(&mut self, end_ns: u64, early: bool) {
+        self.close_windows(end_ns);
+        // A counted run wants no more starts than its count.
+        if let Stop::After { .. } = self.arm.assignment.stop {
+            let missed = self.arm.schedule.missed_until(end_ns);
+            let batch = u64::from(self.arm.program.pipeline);
+            let totals = &self.arm.context.recorder.totals;
+            totals.missed_starts.set(missed * batch);
+        }
+        self.arm.close_accounting(end_ns);
+        if early {
+            self.control.note_interrupted();
+        }
+    }
+
     /// Ends the warm-up. A run that is stopped during it has a measured phase of length 0.
     pub(super) fn begin_measuring(&mut self, stop_ns: u64) {
         let from_ns = self.control.measure_from_ns().min(stop_ns);
         if from_ns > self.phase.start_ns {
             self.close_windows(from_ns);
         }
-        if let Some(mux) = &mut self.arm.mux {
-            mux.cut_waits(from_ns, &self.arm.context.recorder);
-        }
+        let recorder = &self.arm.context.recorder;
+        self.arm.mux.cut_waits(from_ns, recorder);
         let carried_in_ns = self.arm.under_way_ns(from_ns);
         self.arm.context.recorder.begin_measuring(carried_in_ns);
         self.phase = PhaseTimes {
@@ -128,48 +141,6 @@ impl<T: Transport> Worker<T> {
         recorder
             .wall_ns
             .set(now_ns.saturating_sub(self.phase.start_ns));
-    }
-
-    /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
-    /// connections from time to time costs less than keeping order on every request. Nothing can be overdue
-    /// before the oldest request of the last look is: until then a million connections are left alone.
-    pub(super) fn sweep(&mut self) {
-        if self.arm.is_retired {
-            return;
-        }
-        if let Some(mux) = &self.arm.mux {
-            return match mux.quic {
-                None => self.sweep_streams(),
-                Some(_) => self.sweep_quic(),
-            };
-        }
-        let limit_ns = self.arm.program.timeout_ns;
-        if self.now_ns < self.arm.overdue_from_ns {
-            return;
-        }
-        let mut oldest_ns = self.now_ns;
-        for slot in 0..self.arm.connections.len() as u32 {
-            let connection = &self.arm.connections[slot as usize];
-            if connection.outstanding == 0 {
-                continue;
-            }
-            let since_ns = connection.exchange.since_ns;
-            if self.now_ns < since_ns + limit_ns {
-                oldest_ns = oldest_ns.min(since_ns);
-                continue;
-            }
-            let (failure, seen) = match connection.stage {
-                ConnectionStage::Opening => (Failure::ConnectTimeout, String::new()),
-                ConnectionStage::Shaking => {
-                    (Failure::ConnectTimeout, ", inside the handshake".into())
-                }
-                _ => (Failure::Timeout, connection.came_so_far(&self.arm.program)),
-            };
-            let detail = format!("after {} ms{seen}", limit_ns as f64 / 1e6);
-            let broken = connection.missing(failure, detail);
-            self.broke(slot, broken);
-        }
-        self.arm.overdue_from_ns = oldest_ns + limit_ns;
     }
 
     /// Ends the run where the source of the requests failed, and this worker's part of it where the

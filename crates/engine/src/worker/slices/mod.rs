@@ -9,16 +9,19 @@
 //! it is the one whose answers come in. A connection of a resting arm that becomes ready brings its arm
 //! in for as long as it takes to read it.
 
+mod recorder;
+
 use std::sync::Arc;
 
 use mio::Events;
 
-use super::slice_recorder::Presence;
 use super::{Arm, EventPlace, Worker};
 use crate::clock::{ThreadClock, ThreadTimes};
 use crate::control::{NEVER, TICK_NS};
 use crate::course::{Course, Known, SliceTimes};
 use crate::transport::Transport;
+use recorder::Presence;
+pub(super) use recorder::SliceRecorder;
 
 /// What a worker whose arms are interleaved has beside the arm in its slice.
 pub(super) struct Interleaving<T: Transport> {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::Arm;
+use super::super::Arm;
 use crate::clock::ThreadTimes;
 use crate::course::SliceTimes;
 use crate::record::measurement::Phase;
@@ -193,9 +193,7 @@ impl<T: Transport> Arm<T> {
 
     /// Puts down how long bodies have waited for windows, before another recorder is written.
     fn cut_stalls(&mut self, at_ns: u64) {
-        if let Some(mux) = &mut self.mux {
-            mux.cut_stalls(at_ns, &self.context.recorder);
-        }
+        self.mux.cut_stalls(at_ns, &self.context.recorder);
     }
 
     /// The washout after its slice is over, or the run is: the slice is put down.
@@ -210,7 +208,7 @@ impl<T: Transport> Arm<T> {
     }
 
     /// The recorders, both where it is interleaved.
-    pub(super) fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
+    pub(in crate::worker) fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
         let other = self.slice_recorder.as_ref().map(|slices| &slices.other);
         std::iter::once(&self.context.recorder).chain(other)
     }

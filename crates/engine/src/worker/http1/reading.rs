@@ -1,13 +1,15 @@
-//! Reading what is ready, and what follows from it.
+//! An arm of HTTP/1: reading its connections, and what follows from answers, closes, failures and timeouts.
 
+use std::cmp::Reverse;
 use std::io;
 
-use mio::Events;
 use mio::event::Event;
 
-use super::{READS_AT_ONCE, Worker};
+use super::super::connecting::wait_ns;
+use super::super::{READS_AT_ONCE, Worker};
 use crate::connection::{ConnectionStage, Heard};
 use crate::context::ConnectionFailure;
+use crate::record::Failure;
 use crate::transport::Transport;
 
 /// More than a socket holds of a peer that has gone.
@@ -19,27 +21,8 @@ fn is_word_of_peer(error: &io::Error) -> bool {
 }
 
 impl<T: Transport> Worker<T> {
-    pub(super) fn read_ready(&mut self, events: &Events) {
-        if self.interleave.is_some() {
-            return self.read_ready_of_all(events);
-        }
-        self.read_unread();
-        let mut is_first = true;
-        for event in events {
-            // The first event's reading was taken when the wait ended.
-            if !is_first {
-                self.now_ns = self.clock.now_ns();
-            }
-            is_first = false;
-            self.read_event(event.token().0 as u32, event);
-        }
-    }
-
     /// Goes on with the connections that had more to read.
-    pub(super) fn read_unread(&mut self) {
-        if self.arm.mux.is_some() {
-            return self.read_unread_mux();
-        }
+    pub(in crate::worker) fn read_unread_http1(&mut self) {
         for slot in std::mem::take(&mut self.arm.unread) {
             if self.arm.connections[slot as usize].transport.is_some() {
                 self.now_ns = self.clock.now_ns();
@@ -49,10 +32,7 @@ impl<T: Transport> Worker<T> {
     }
 
     #[inline]
-    pub(super) fn read_event(&mut self, slot: u32, event: &Event) {
-        if self.arm.mux.is_some() {
-            return self.mux_event(slot, event);
-        }
+    pub(in crate::worker) fn http1_event(&mut self, slot: u32, event: &Event) {
         let ends = event.is_read_closed() || event.is_error();
         match self.arm.connections[slot as usize].stage {
             ConnectionStage::Closed => return,
@@ -72,7 +52,7 @@ impl<T: Transport> Worker<T> {
     /// Reads a connection until it is drained. After an edge, a read that does not fill the
     /// buffer has drained the socket, unless the peer has ended its side.
     #[inline]
-    pub(super) fn read(&mut self, slot: u32, ends: bool) {
+    fn read(&mut self, slot: u32, ends: bool) {
         for times in 0..READS_AT_ONCE {
             let connection = &mut self.arm.connections[slot as usize];
             let Some(transport) = &mut connection.transport else {
@@ -140,17 +120,8 @@ impl<T: Transport> Worker<T> {
         self.broke(slot, ConnectionFailure::io(error));
     }
 
-    /// Reads the clock for another read of an iteration: what it brings came later than what the first one brought. Where
-    /// arms are interleaved no stamp may lie behind a mark that was not passed.
     #[inline]
-    pub(super) fn stamp_again(&mut self, times: usize) {
-        if times > 0 && self.interleave.is_none() {
-            self.now_ns = self.clock.now_ns();
-        }
-    }
-
-    #[inline]
-    pub(super) fn received(&mut self, slot: u32, read: usize) {
+    fn received(&mut self, slot: u32, read: usize) {
         let connection = &mut self.arm.connections[slot as usize];
         let input = &self.buffer[..read];
         if connection.outstanding == 0 {
@@ -180,7 +151,7 @@ impl<T: Transport> Worker<T> {
         self.open(slot);
     }
 
-    pub(super) fn peer_closed(&mut self, slot: u32) {
+    fn peer_closed(&mut self, slot: u32) {
         let connection = &mut self.arm.connections[slot as usize];
         if connection.outstanding == 0 {
             return self.arm.drop_connection(slot);
@@ -190,6 +161,117 @@ impl<T: Transport> Worker<T> {
             Ok(Heard::SendAgain) => self.send_again(slot),
             Ok(_) => self.arm.done(slot, false, self.now_ns),
             Err(broken) => self.broke(slot, broken),
+        }
+    }
+
+    /// Everything the connection carries has failed.
+    #[cold]
+    pub(super) fn broke(&mut self, slot: u32, broken: ConnectionFailure) {
+        let connection = &mut self.arm.connections[slot as usize];
+        if connection.outstanding == 0 {
+            return self.arm.drop_connection(slot);
+        }
+        if self.arm.program.resends && connection.ended_idle(broken.failure, &self.arm.program) {
+            return self.send_again(slot);
+        }
+        let failed = u64::from(connection.outstanding);
+        self.arm
+            .context
+            .recorder
+            .fail(broken.failure, failed, || broken.detail);
+        connection.exchange.failures = connection.exchange.failures.saturating_add(1);
+        let failures = connection.exchange.failures;
+        if let Some(log) = &mut self.arm.context.log {
+            for _ in 0..failed {
+                log.note_end(
+                    connection.exchange.stamps,
+                    self.now_ns,
+                    Some(broken.failure),
+                );
+            }
+        }
+        if self.arm.program.ends_on.contains(&broken.failure) {
+            self.end_for_failure();
+        }
+        if self.arm.program.ends_unreached && self.arm.context.recorder.opened.get() == 0 {
+            self.note_unreached(failures);
+        }
+        self.arm.drop_connection(slot);
+        // Never at once into `vacant`: where connecting fails within its own call, starting would
+        // find the place vacant again and never come round to the time.
+        let wait_ns = wait_ns(failures, self.arm.program.retry_wait_max_ns);
+        self.arm
+            .sleepers
+            .push(Reverse((self.now_ns + wait_ns, slot)));
+    }
+
+    /// Sends what a connection carries once more, on a new one.
+    #[cold]
+    fn send_again(&mut self, slot: u32) {
+        let outstanding = self.arm.connections[slot as usize].outstanding;
+        self.arm.drop_connection(slot);
+        let connection = &mut self.arm.connections[slot as usize];
+        connection.send_again(outstanding, self.now_ns, &self.arm.context);
+        self.open(slot);
+    }
+
+    /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
+    /// connections from time to time costs less than keeping order on every request. Nothing can be overdue
+    /// before the oldest request of the last look is: until then a million connections are left alone.
+    pub(in crate::worker) fn sweep_http1(&mut self) {
+        let limit_ns = self.arm.program.timeout_ns;
+        if self.now_ns < self.arm.overdue_from_ns {
+            return;
+        }
+        let mut oldest_ns = self.now_ns;
+        for slot in 0..self.arm.connections.len() as u32 {
+            let connection = &self.arm.connections[slot as usize];
+            if connection.outstanding == 0 {
+                continue;
+            }
+            let since_ns = connection.exchange.since_ns;
+            if self.now_ns < since_ns + limit_ns {
+                oldest_ns = oldest_ns.min(since_ns);
+                continue;
+            }
+            let (failure, seen) = match connection.stage {
+                ConnectionStage::Opening => (Failure::ConnectTimeout, String::new()),
+                ConnectionStage::Shaking => {
+                    (Failure::ConnectTimeout, ", inside the handshake".into())
+                }
+                _ => (Failure::Timeout, connection.came_so_far(&self.arm.program)),
+            };
+            let detail = format!("after {} ms{seen}", limit_ns as f64 / 1e6);
+            let broken = connection.missing(failure, detail);
+            self.broke(slot, broken);
+        }
+        self.arm.overdue_from_ns = oldest_ns + limit_ns;
+    }
+
+    /// Reads what a connection still brings once nothing more is asked.
+    pub(in crate::worker) fn look_over_http1(&mut self, slot: u32) {
+        let connection = &mut self.arm.connections[slot as usize];
+        for _ in 0..READS_AT_ONCE {
+            if !matches!(
+                connection.stage,
+                ConnectionStage::Busy | ConnectionStage::Idle
+            ) {
+                return;
+            }
+            let Some(transport) = &mut connection.transport else {
+                return;
+            };
+            match transport.read(&mut self.buffer, false) {
+                Ok(0) => return,
+                Ok(read) => {
+                    connection.look_over(
+                        &self.buffer[..read],
+                        &self.arm.program,
+                        &mut self.arm.context,
+                    );
+                }
+                Err(_) => return,
+            }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::Worker;
-use super::failing::wait_ns;
+use super::super::Worker;
+use super::super::connecting::wait_ns;
 use crate::connection::ConnectionStage;
 use crate::context::ConnectionFailure;
 use crate::record::Failure;
@@ -18,10 +18,7 @@ impl<T: Transport> Worker<T> {
             return;
         }
         let arm = &mut self.arm;
-        let Some(mux) = &mut arm.mux else {
-            return;
-        };
-        let slot = &mut mux.slots[number as usize];
+        let slot = &mut arm.mux.slots[number as usize];
         slot.state = SlotState::Free;
         slot.exchange.clear(&mut arm.context);
         slot.exchange.failures = slot.exchange.failures.saturating_add(1);
@@ -41,9 +38,10 @@ impl<T: Transport> Worker<T> {
     /// Lets a slot's request wait to be sent once more; false where it has failed.
     fn send_stream_again(&mut self, number: u32) -> bool {
         let (arm, now_ns) = (&mut self.arm, self.now_ns);
-        let Some(mux) = arm.mux.as_mut().filter(|_| arm.program.resends) else {
+        if !arm.program.resends {
             return false;
-        };
+        }
+        let mux = &mut arm.mux;
         let slot = &mut mux.slots[number as usize];
         if !matches!(slot.state, SlotState::Sent { .. }) || slot.exchange.is_final() {
             return false;
@@ -63,9 +61,7 @@ impl<T: Transport> Worker<T> {
     #[cold]
     pub(super) fn break_mux(&mut self, number: u32, broken: ConnectionFailure) {
         let arm = &mut self.arm;
-        let Some(mux) = &mut arm.mux else {
-            return;
-        };
+        let mux = &mut arm.mux;
         let connection = &mut mux.connections[number as usize];
         if connection.stage == ConnectionStage::Closed && connection.waiting.is_empty() {
             return;
@@ -90,32 +86,16 @@ impl<T: Transport> Worker<T> {
     }
 
     fn open_for_waiting(&mut self, number: u32) {
-        let waits = self.arm.mux.as_deref().is_some_and(|mux| {
-            let connection = &mux.connections[number as usize];
-            connection.stage == ConnectionStage::Closed && !connection.waiting.is_empty()
-        });
-        if waits {
+        let connection = &self.arm.mux.connections[number as usize];
+        if connection.stage == ConnectionStage::Closed && !connection.waiting.is_empty() {
             self.open_mux(number);
         }
     }
 
-    /// The peer ended its side.
-    pub(super) fn mux_closed(&mut self, number: u32) {
-        let Some(mux) = &self.arm.mux else {
-            return;
-        };
-        let connection = &mux.connections[number as usize];
-        let (is_greeted, is_going_away) = (connection.is_greeted(), connection.is_going_away());
-        let broken = ConnectionFailure::closed_http2(is_greeted, is_going_away);
-        self.break_mux(number, broken);
-    }
-
     /// Ends what has taken too long. Nothing can have before the oldest of the last look has: until then connections and
     /// slots are left alone.
-    pub(super) fn sweep_streams(&mut self) {
-        if let Some(mux) = &mut self.arm.mux {
-            mux.tend(&self.arm.context.recorder);
-        }
+    pub(in crate::worker) fn sweep_streams(&mut self) {
+        self.arm.mux.tend(&self.arm.context.recorder);
         if self.now_ns >= self.arm.overdue_from_ns {
             let limit_ns = self.arm.program.timeout_ns;
             let after = format!("after {} ms", limit_ns as f64 / 1e6);
@@ -129,12 +109,9 @@ impl<T: Transport> Worker<T> {
     fn sweep_mux(&mut self, after: &str) -> u64 {
         let limit_ns = self.arm.program.timeout_ns;
         let mut oldest_ns = self.now_ns;
-        let count = self.arm.mux.as_ref().map_or(0, |mux| mux.connections.len());
+        let count = self.arm.mux.connections.len();
         for number in 0..count as u32 {
-            let Some(mux) = &self.arm.mux else {
-                break;
-            };
-            let connection = &mux.connections[number as usize];
+            let connection = &self.arm.mux.connections[number as usize];
             if matches!(
                 connection.stage,
                 ConnectionStage::Opening | ConnectionStage::Shaking
@@ -155,12 +132,9 @@ impl<T: Transport> Worker<T> {
     fn sweep_slots(&mut self, after: &str) -> u64 {
         let limit_ns = self.arm.program.timeout_ns;
         let mut oldest_ns = self.now_ns;
-        let count = self.arm.mux.as_ref().map_or(0, |mux| mux.slots.len());
+        let count = self.arm.mux.slots.len();
         for number in 0..count as u32 {
-            let Some(mux) = &self.arm.mux else {
-                break;
-            };
-            let slot = &mux.slots[number as usize];
+            let slot = &self.arm.mux.slots[number as usize];
             let since_ns = slot.exchange.since_ns;
             match slot.state {
                 SlotState::Sent { stream } if self.now_ns >= since_ns + limit_ns => {
@@ -177,17 +151,13 @@ impl<T: Transport> Worker<T> {
     /// Gives up what has waited on a connection for too long.
     fn time_out_waiting(&mut self, number: u32, after: &str) {
         let (limit_ns, now_ns) = (self.arm.program.timeout_ns, self.now_ns);
-        let Some(mux) = &mut self.arm.mux else {
-            return;
-        };
+        let mux = &mut self.arm.mux;
         let overdue = mux.take_overdue(number, now_ns, limit_ns);
         if overdue.is_empty() {
             return;
         }
         for slot in overdue {
-            let Some(mux) = &mut self.arm.mux else {
-                return;
-            };
+            let mux = &mut self.arm.mux;
             let StreamSlot {
                 state, exchange, ..
             } = &mux.slots[slot as usize];
@@ -205,9 +175,7 @@ impl<T: Transport> Worker<T> {
 
     /// Gives up a request that was sent. A connection on which nothing was heard for so long takes no more.
     fn time_out(&mut self, slot: u32, stream: u64, since_ns: u64, after: &str) {
-        let Some(mux) = &mut self.arm.mux else {
-            return;
-        };
+        let mux = &mut self.arm.mux;
         let number = mux.slots[slot as usize].connection;
         let connection = &mut mux.connections[number as usize];
         connection.is_silent |= connection.heard_ns <= since_ns;

@@ -1,28 +1,18 @@
-//! Starting what is due: on an idle connection, or on one opened for it.
+//! An arm of HTTP/1: opening its connections, and writing requests to them.
+
+mod reading;
 
 use std::io;
 
-use mio::Interest;
-use mio::unix::SourceFd;
-
-use super::{EventPlace, STARTS_AT_ONCE, Worker};
+use super::{STARTS_AT_ONCE, Worker};
 use crate::connection::ConnectionStage;
 use crate::context::ConnectionFailure;
 use crate::transport::{Progress, Transport};
 
 impl<T: Transport> Worker<T> {
-    /// Starts what is due, but nothing of the next phase: the clock may pass the phase's end
-    /// between two requests.
+    /// Starts what is due before `until_ns`.
     #[inline]
-    pub(super) fn start_due(&mut self) {
-        let until_ns = match &self.interleave {
-            Some(interleave) => interleave.serves_until_ns().min(self.control.stop_ns()),
-            None => self.phase_end_ns(),
-        };
-        self.arm.note_room(self.loop_began_ns);
-        if self.arm.mux.is_some() {
-            return self.start_streams(until_ns);
-        }
+    pub(super) fn start_http1(&mut self, until_ns: u64) {
         for _ in 0..STARTS_AT_ONCE {
             if self.arm.quota == 0 {
                 self.arm.quota = self.refill();
@@ -44,15 +34,8 @@ impl<T: Transport> Worker<T> {
         self.has_more_due = true;
     }
 
-    pub(super) fn refill(&mut self) -> u64 {
-        match self.phase.is_measuring {
-            true => self.arm.refill(&self.control),
-            false => 0,
-        }
-    }
-
     #[inline]
-    pub(super) fn start(&mut self, intended_ns: u64) {
+    fn start(&mut self, intended_ns: u64) {
         let slot = self.arm.take_next(intended_ns, self.now_ns);
         let connection = &mut self.arm.connections[slot as usize];
         if connection.stage == ConnectionStage::Idle {
@@ -65,7 +48,7 @@ impl<T: Transport> Worker<T> {
 
     /// The first write of a request: the moment its service time begins.
     #[inline]
-    pub(super) fn send(&mut self, slot: u32) {
+    fn send(&mut self, slot: u32) {
         if let Some(times) = &self.arm.context.recorder.open_loop {
             let connection = &self.arm.connections[slot as usize];
             if connection.exchange.is_first_send() {
@@ -80,7 +63,7 @@ impl<T: Transport> Worker<T> {
     }
 
     #[inline]
-    pub(super) fn write(&mut self, slot: u32) {
+    fn write(&mut self, slot: u32) {
         let connection = &mut self.arm.connections[slot as usize];
         loop {
             let Some((transport, unsent)) = connection.writing(&self.arm.program) else {
@@ -109,7 +92,7 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Goes on where the last write found no more room.
-    pub(super) fn write_rest(&mut self, slot: u32) {
+    fn write_rest(&mut self, slot: u32) {
         let connection = &mut self.arm.connections[slot as usize];
         match connection.transport.as_mut().map(T::flush) {
             Some(Err(error)) => self.read_last(slot, &error),
@@ -118,19 +101,7 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    /// Begins to connect, for the place that the descriptor's events will name.
-    pub(super) fn open_transport(&mut self, slot: u32) -> io::Result<T> {
-        let arm = self.arm.assignment.arm as usize;
-        let transport = T::open(&mut self.arm.connector, slot as usize)?;
-        self.waiter.registry().register(
-            &mut SourceFd(&transport.descriptor()),
-            EventPlace { arm, slot }.token(),
-            Interest::READABLE | Interest::WRITABLE,
-        )?;
-        Ok(transport)
-    }
-
-    pub(super) fn open(&mut self, slot: u32) {
+    fn open(&mut self, slot: u32) {
         match self.open_transport(slot) {
             Ok(transport) => {
                 let connection = &mut self.arm.connections[slot as usize];
@@ -143,7 +114,7 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Goes on connecting; once connected, sends what the connection was opened for.
-    pub(super) fn establish(&mut self, slot: u32) {
+    fn establish(&mut self, slot: u32) {
         let connection = &mut self.arm.connections[slot as usize];
         let Some(transport) = &mut connection.transport else {
             return;
@@ -170,20 +141,6 @@ impl<T: Transport> Worker<T> {
         connection.exchange.since_ns = self.now_ns;
         let is_again = std::mem::replace(&mut connection.was_opened, true);
         self.note_connected(connect_time_ns, is_again);
-    }
-
-    pub(super) fn note_connected(&mut self, connect_time_ns: u64, is_again: bool) {
-        let recorder = &self.arm.context.recorder;
-        recorder.connect_time.record(connect_time_ns);
-        match is_again {
-            true => recorder.reopened.add(1),
-            false => {
-                recorder.opened.add(1);
-                if recorder.opened.get() == 1 {
-                    self.note_reached();
-                }
-            }
-        }
     }
 
     /// Requests can be sent.

@@ -1,7 +1,31 @@
-//! [`Clients`]: connections that each send the plan's requests from the first on, and their part of a count.
+//! What a worker has to do for an arm: its share of the plan ([`Assignment`]), and of its clients ([`Clients`]).
 
-use super::Assignment;
-use crate::plan::Stop;
+use crate::plan::{Load, Stop};
+use crate::schedule::Share;
+
+/// What an arm is, before it runs.
+pub(crate) struct Assignment {
+    /// Its number among those that are interleaved.
+    pub(crate) arm: u32,
+    /// The worker's number.
+    pub(crate) number: u32,
+    pub(crate) workers: u32,
+    pub(crate) connections: usize,
+    pub(crate) load: Load,
+    pub(crate) stop: Stop,
+    pub(crate) seed: u64,
+}
+
+impl Assignment {
+    /// This worker's share of the starts, each of so many requests.
+    pub(crate) fn share(&self, batch: u32) -> Share {
+        Share {
+            number: self.number,
+            workers: self.workers,
+            batch,
+        }
+    }
+}
 
 /// A worker's clients. A client is a connection, whatever streams it carries and however often it is opened.
 pub(super) struct Clients {

@@ -10,25 +10,17 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use std::os::fd::AsRawFd;
 
-use super::{EventPlace, READS_AT_ONCE, Worker};
+use super::super::{EventPlace, READS_AT_ONCE, Worker};
 use crate::context::ConnectionFailure;
-use crate::streams::{Carrier, Multiplexer};
+use crate::streams::Carrier;
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
-    /// Whether it is HTTP/3 that the arm speaks.
-    pub(super) fn is_quic(&self) -> bool {
-        let of = |mux: &Multiplexer<T>| mux.quic.is_some();
-        self.arm.mux.as_deref().is_some_and(of)
-    }
-
     /// Begins a connection, for the place that the descriptor's events will name.
     pub(super) fn open_quic(&mut self, number: u32) {
         let arm = self.arm.assignment.arm as usize;
         let now_ns = self.now_ns;
-        let Some(mux) = &mut self.arm.mux else {
-            return;
-        };
+        let mux = &mut self.arm.mux;
         let Some(quic) = &mut mux.quic else { return };
         let opened = quic.open(number, now_ns).and_then(|mut http3| {
             let place = EventPlace { arm, slot: number };
@@ -55,16 +47,15 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    pub(super) fn quic_event(&mut self, number: u32, event: &Event) {
+    pub(in crate::worker) fn quic_event(&mut self, number: u32, event: &Event) {
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             self.read_quic(number);
         }
         if event.is_writable()
-            && let Some(mux) = &mut self.arm.mux
-            && let Carrier::Http3(http3) = &mux.connections[number as usize].carrier
+            && let Carrier::Http3(http3) = &self.arm.mux.connections[number as usize].carrier
             && http3.has_unsent()
         {
-            mux.is_due(number);
+            self.arm.mux.is_due(number);
         }
         if self.interleave.is_some() {
             // Its arm may rest when the next writes are made.
@@ -72,14 +63,23 @@ impl<T: Transport> Worker<T> {
         }
     }
 
+    /// Goes on with the connections that had more to read.
+    pub(in crate::worker) fn read_unread_quic(&mut self) {
+        for number in std::mem::take(&mut self.arm.unread) {
+            self.now_ns = self.clock.now_ns();
+            self.read_quic(number);
+        }
+        if self.interleave.is_some() {
+            self.write_due();
+        }
+    }
+
     /// Reads a connection's datagrams until there are none, and does what each batch asks for.
-    pub(super) fn read_quic(&mut self, number: u32) {
+    fn read_quic(&mut self, number: u32) {
         for times in 0..READS_AT_ONCE {
             self.stamp_again(times);
             let (arm, now_ns) = (&mut self.arm, self.now_ns);
-            let Some(mux) = &mut arm.mux else {
-                return;
-            };
+            let mux = &mut arm.mux;
             let Some((quic, http3)) = mux.http3(number) else {
                 return;
             };
@@ -100,10 +100,9 @@ impl<T: Transport> Worker<T> {
     /// Does what datagrams, or a timer, ask for.
     fn serve_quic(&mut self, number: u32) {
         let arm = &mut self.arm;
-        let Some(mux) = &mut arm.mux else {
-            return;
-        };
-        let served = mux.serve(number, self.now_ns, &arm.program, &mut arm.context);
+        let served = arm
+            .mux
+            .serve(number, self.now_ns, &arm.program, &mut arm.context);
         self.end_streams();
         match served {
             Err(broken) => return self.break_mux(number, broken),
@@ -111,17 +110,13 @@ impl<T: Transport> Worker<T> {
             Ok(false) => {}
         }
         self.go_on(number);
-        if let Some(mux) = &mut self.arm.mux {
-            mux.is_due(number);
-        }
+        self.arm.mux.is_due(number);
     }
 
     /// The handshake is done, QUIC's and TLS's in one: requests can be sent.
     fn quic_connected(&mut self, number: u32) {
         self.now_ns = self.clock.now_ns();
-        let Some(mux) = &mut self.arm.mux else {
-            return;
-        };
+        let mux = &mut self.arm.mux;
         let connection = &mut mux.connections[number as usize];
         let Carrier::Http3(http3) = &connection.carrier else {
             return;
@@ -141,7 +136,7 @@ impl<T: Transport> Worker<T> {
 
     pub(super) fn write_quic(&mut self, number: u32) {
         let arm = &mut self.arm;
-        let Some((quic, http3)) = (arm.mux.as_mut()).and_then(|mux| mux.http3(number)) else {
+        let Some((quic, http3)) = arm.mux.http3(number) else {
             return;
         };
         let written = quic.write(number, http3, self.now_ns, &arm.context.recorder);
@@ -158,8 +153,7 @@ impl<T: Transport> Worker<T> {
         let stage = self.mux_stage(number);
         for _ in 0..READS_AT_ONCE {
             let (arm, now_ns) = (&mut self.arm, self.now_ns);
-            let mux = arm.mux.as_mut();
-            let Some((quic, http3)) = mux.and_then(|mux| mux.http3(number)) else {
+            let Some((quic, http3)) = arm.mux.http3(number) else {
                 return;
             };
             let read = quic.read(http3, now_ns, &arm.context.recorder);
@@ -174,18 +168,16 @@ impl<T: Transport> Worker<T> {
             }
         }
         let arm = &mut self.arm;
-        let mux = arm.mux.as_mut();
-        if let Some((_, http3)) = mux.and_then(|mux| mux.http3(number)) {
+        if let Some((_, http3)) = arm.mux.http3(number) {
             let broken = http3.unreached(error, &arm.context);
             self.break_mux(number, broken);
         }
     }
 
     /// Lets the timers that are due go off and, as often as other arms are swept, ends what has taken too long.
-    pub(super) fn sweep_quic(&mut self) {
+    pub(in crate::worker) fn sweep_quic(&mut self) {
         while let Some(number) = self.next_quic_due() {
-            let mux = self.arm.mux.as_mut();
-            let Some((quic, http3)) = mux.and_then(|mux| mux.http3(number)) else {
+            let Some((quic, http3)) = self.arm.mux.http3(number) else {
                 continue;
             };
             if quic.time(number, http3, self.now_ns) {
@@ -194,7 +186,7 @@ impl<T: Transport> Worker<T> {
         }
         let interval_ns = self.sweep_interval_ns;
         let now_ns = self.now_ns;
-        let Some(quic) = self.arm.mux.as_mut().and_then(|mux| mux.quic.as_mut()) else {
+        let Some(quic) = &mut self.arm.mux.quic else {
             return;
         };
         if now_ns >= quic.swept_ns + interval_ns {
@@ -203,14 +195,13 @@ impl<T: Transport> Worker<T> {
         } else {
             self.write_due();
         }
-        if let Some(quic) = self.arm.mux.as_mut().and_then(|mux| mux.quic.as_mut()) {
+        if let Some(quic) = &mut self.arm.mux.quic {
             let next_ns = quic.next_due_ns().min(quic.swept_ns + interval_ns);
             self.next_sweep_ns = self.next_sweep_ns.min(next_ns);
         }
     }
 
     fn next_quic_due(&mut self) -> Option<u32> {
-        let mux = self.arm.mux.as_mut()?;
-        mux.quic.as_mut()?.next_due(self.now_ns)
+        self.arm.mux.quic.as_mut()?.next_due(self.now_ns)
     }
 }
