@@ -53,7 +53,7 @@ SCALING = (
 )
 PEAK = "its peak is {peak} at about {connections} connections"
 NO_PEAK = "it has no peak up to {up_to} connections"
-THRESHOLD = "{code} ({title}) has {name} {value}, not {usual}: {reason}."
+THRESHOLD = "{code} ({title}): {name} {value} instead of {usual}. Reason: {reason}."
 
 # Below tables.
 SERVICE_TIMES = "p50 and p99 are service times of a closed loop, with the queue that the client makes."
