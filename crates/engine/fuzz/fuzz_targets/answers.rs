@@ -1,7 +1,7 @@
 //! The answer codec: no bytes panic, loop or allocate without bound, and it means the same however they are cut.
 #![no_main]
 
-use assay_engine::protocol::{Decoder, Event, ResponseHead, Heads};
+use assay_engine::protocol::{Decoder, Event, Heads, ResponseHead};
 use libfuzzer_sys::fuzz_target;
 
 /// A complete answer: its head, its body, and whether the connection can go on.
