@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import guarded
-from assay.core import errors
+from assay.core import extras
 from assay.core.errors import EXIT_INTERNAL, EXIT_USAGE
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("module", errors.PACKAGES)
+@pytest.mark.parametrize("module", extras.PACKAGES)
 def test_a_missing_package_is_one_line_that_says_what_to_install(
     module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -27,7 +27,7 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(
 
     assert guarded(asks, ["report"]) == EXIT_USAGE
     told = capsys.readouterr().err
-    extra = errors.PACKAGES[module][0]
+    extra = extras.PACKAGES[module][0]
     assert told.count("\n") <= 2
     offered = " ".join(f"'{one}'" for one in PROJECT["project"]["optional-dependencies"][extra])
     assert f"is not installed; pip install {offered}" in " ".join(told.split())
@@ -46,7 +46,7 @@ def test_a_module_that_no_extra_brings_is_a_defect(tmp_path: Path, monkeypatch: 
 
 def test_every_package_is_one_of_the_extra_that_is_named() -> None:
     offered = PROJECT["project"]["optional-dependencies"]
-    for module, (extra, _) in errors.PACKAGES.items():
+    for module, (extra, _) in extras.PACKAGES.items():
         named = " ".join(offered[extra]).replace("-python", "").replace("-", "_")
         assert module in named
 

@@ -70,10 +70,10 @@ def _ended(call: Callable[[], int], words: Sequence[str]) -> int:
 
 def _not_installed(problem: ImportError) -> EnvironmentLacks | None:
     """What an installation lacks; None where a module should be there."""
-    from assay.core import errors
+    from assay.core import extras
 
     if isinstance(problem, ModuleNotFoundError):
-        return errors.lacking(problem.name)
+        return extras.lacking(problem.name)
     return _engine_unfit(problem) if "_engine" in str(problem.path or problem) else None
 
 
@@ -133,7 +133,7 @@ def _engine_unfit(broken: ImportError) -> EnvironmentLacks:
 
 
 def _report_defect(defect: Exception, words: Sequence[str]) -> int:
-    from assay.core.console import write_defect
+    from assay.core.log import write_defect
 
     where = write_defect(defect, words)
     told = f"a log to paste into a report is in {where}" if where else "its log could not be written"

@@ -319,13 +319,13 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
 
     EnvironmentLacks or InputError where one could not be written, or a package for it is not there.
     """
-    from assay.core import errors
+    from assay.core import extras
 
     for output in OUTPUTS:
         word = getattr(args, output.flag)
         if word is None:
             continue
-        lacks = errors.not_installed(_EXTRAS[output.flag]) if output.flag in _EXTRAS else None
+        lacks = extras.not_installed(_EXTRAS[output.flag]) if output.flag in _EXTRAS else None
         if lacks is not None:
             raise lacks
         OutputFile(word).attempt() if isinstance(output, OneFile) else attempt_folder(Path(word))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from assay.cluster import versions
-from assay.core import errors, urls
+from assay.core import extras, urls
 from assay.core.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
 from assay.engine import target_policy
 from assay.model.run import Role
@@ -79,7 +79,7 @@ def resource(role: Role) -> str:
 def joined(address: str) -> Iterator[None]:
     """Be a driver of the cluster at HOST:PORT. What this driver has started there ends with the block."""
     host, port = _parted(address)
-    if lacks := errors.not_installed("ray"):
+    if lacks := extras.not_installed("ray"):
         raise lacks
     target_policy.ask_leave(
         f"--ray {address}", [endpoint.ip for endpoint in target_policy.look_up(host, port)]
