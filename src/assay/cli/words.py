@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from assay.core import console
+from assay.core import console, renamed
 from assay.core.errors import InputError, reason_of
 
 
@@ -72,6 +72,9 @@ class Parser(argparse.ArgumentParser):
         flag = word.split("=")[0]
         near = get_close_matches(flag, flags, n=1)
         there, meant = _MEANT.get(flag, ("", ""))
+        present = next((name for name in renamed.FLAGS.get(flag, ()) if name in flags), "")
+        if present:
+            raise InputError(f"unknown flag {word!r}", f"it is called {present} now")
         remedy = meant if there in flags else self._elsewhere(flag)
         remedy = remedy or (f"did you mean {near[0]}?" if near else f"see `{self.prog} --help`")
         raise InputError(f"unknown flag {word!r}", remedy)

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from assay.core import renamed
 from assay.core.errors import InputError, reason_of
 
 T = TypeVar("T")
@@ -124,8 +125,9 @@ def _shape_error(path: Path, text: str, data: dict[str, Any], kind: type[object]
     problem = said[: at.start()] if at else said
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
     if unknown:
-        known = _fields_at(kind, key)
-        return _error(path, text, (*key, unknown[1]), "unknown key", nearest(unknown[1], known))
+        known, present = _fields_at(kind, key), renamed.KEYS.get(unknown[1])
+        remedy = f"it is called {present!r} now" if present in known else nearest(unknown[1], known)
+        return _error(path, text, (*key, unknown[1]), "unknown key", remedy)
     choice = re.fullmatch(r"Invalid enum value (?:'(.*)'|(.*))", problem)
     if choice and at:
         given, choices = choice[1] or choice[2], _choices_at(kind, key, of_key=at["of_key"] is not None)

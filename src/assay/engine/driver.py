@@ -1,8 +1,8 @@
 """The load engine, typed: values in, values out, errors of ours.
 
 `start(plan)` gives an `EngineRun`; while its `wait` says that it has not ended, `snapshot` is the
-live view; `result` is the `Measurement`. `start_interleaved(plan)` gives a `InterleavedRun`, whose arms take
-turns.
+live view; `result` is the `Measurement`. `start_interleaved(plan)` gives an `InterleavedRun`, whose arms are
+loaded in slices. EnvironmentLacks on import where the engine is of another version.
 """
 
 from __future__ import annotations
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
         InterleavedPlan,
         InterleavedSnapshot,
         SliceTimes,
+    )
+
+VERSION = "0.1.0"
+"""Of the engine that belongs to this Python: plans and measurements have the same shape in both."""
+
+if _engine.version() != VERSION:
+    raise EnvironmentLacks(
+        f"the load engine is of version {_engine.version()}, and this Assay needs {VERSION}",
+        "install Assay anew; in a checkout: make setup",
     )
 
 _encode = msgspec.json.Encoder().encode
