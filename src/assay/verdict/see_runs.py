@@ -161,10 +161,11 @@ def load_ns(run: Run) -> int:
 def spent(run: Run) -> bool:
     """Whether the budget of a comparison has no room for another block; never of another run.
 
-    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks.
+    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks. A
+    budget of 0 is none.
     """
     design = run.header.design
-    if not isinstance(design, ComparisonDesign) or not run.trials:
+    if not isinstance(design, ComparisonDesign) or not design.budget_ns or not run.trials:
         return False
     return load_ns(run) + next_ns(run) > design.budget_ns
 
