@@ -283,8 +283,8 @@ def test_where_there_can_be_no_link_the_rest_is_measured_and_the_row_says_why(
     failure = trials["far"].failure
     assert failure is not None
     assert failure.reason == (
-        "a link with a delay needs a network namespace and /dev/net/tun: operation not permitted; run as "
-        "root; in a container allow NET_ADMIN and SYS_ADMIN, and give it that device"
+        f"a link with a delay needs a network namespace and {emulation.DEVICES}: operation not permitted; "
+        "run as root; in a container allow NET_ADMIN and SYS_ADMIN, and give it that device"
     )
     assert [
         note for note in notes if note.startswith("loads over an emulated network are not measured: a link")
