@@ -10,10 +10,10 @@ import sys
 import time
 
 import msgspec
-from hdrh.histogram import HdrHistogram
 from model import Benchmark, Effort, Figure, Outcome, Spread
 
-from assay.cluster.merge import merged
+from assay import _engine
+from assay.engine.merge import merged
 from assay.model.measurement import Connections, Histogram, Measurement, RequestAccounting, Window, Worker
 
 GENERATORS, WORKERS = 1_000, 8
@@ -121,9 +121,7 @@ def made_result(number: int, workers: int) -> bytes:
 
 def histogram(drawn: random.Random, count: int) -> Histogram:
     """Times of a few hundred µs with a tail; drawn a thousand times and counted so often."""
-    recorded = HdrHistogram(1, 3_600_000_000, 3)
-    for _ in range(1_000):
-        recorded.record_value(max(1, int(drawn.lognormvariate(6, 1))), count // 1_000)
+    counts = [(max(1, int(drawn.lognormvariate(6, 1))), count // 1_000) for _ in range(1_000)]
     return Histogram(
         count=count,
         min_ns=_UNIT_NS,
@@ -131,7 +129,7 @@ def histogram(drawn: random.Random, count: int) -> Histogram:
         mean_ns=4e5,
         stdev_ns=5e5,
         unit_ns=_UNIT_NS,
-        data=recorded.encode().decode("ascii"),
+        data=_engine.histogram_of(counts),
     )
 
 

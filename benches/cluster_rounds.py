@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ from assay.cluster.generators import Generators, GeneratorsRun
 from assay.engine.generator import Generator, ThisProcess
 from assay.model.measurement import Histogram, Measurement
 from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
-from assay.stats.quantiles import decode
+from assay.stats.quantiles import by_rank
 
 RATE = 400.0
 CONNECTIONS = 8
@@ -95,7 +96,7 @@ def figures(measured: Measurement) -> dict[str, float]:
 
 
 def _ms(histogram: Histogram, percent: float) -> float:
-    return float(decode(histogram).get_value_at_percentile(percent) * histogram.unit_ns / 1e6)
+    return by_rank(histogram)(math.ceil(percent / 100 * histogram.count)) / 1e6
 
 
 def apart(load: GeneratorsRun) -> dict[str, float]:

@@ -137,3 +137,21 @@ def null_server(words: list[str]) -> int:
 
 def link(words: list[str]) -> int:
     """Carry packets of the device on standard input until it is left alone; words and exit code as above."""
+
+def merge_measurements(parts_json: bytes) -> bytes:
+    """Add up a list of `Measurement`; ValueError where they are not of one load."""
+
+def merge_interleaved(parts_json: bytes) -> bytes:
+    """Add up a list of `InterleavedMeasurement`; ValueError where they are not of one load."""
+
+def merge_snapshots(parts_json: bytes) -> bytes:
+    """Add up a list of `Snapshot`; ValueError where there is none."""
+
+def merge_arm_snapshots(parts_json: bytes) -> bytes:
+    """Add up a list of `ArmSnapshot`; ValueError where there is none."""
+
+def histogram_counts(data: str) -> list[tuple[int, int]]:
+    """Give the values of a stored histogram in its units, ascending, each with its count; or ValueError."""
+
+def histogram_of(counts: list[tuple[int, int]]) -> str:
+    """Store values of 1 or more, each with its count."""

@@ -7,8 +7,7 @@ import math
 import random
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
-
+from assay import _engine
 from assay.model.measurement import (
     Connections,
     Histogram,
@@ -44,11 +43,9 @@ def histogram(
 ) -> Histogram:
     """Log-normal times around a median; `count` times in all, each sample standing for its share of them."""
     draw = random.Random(seed)
-    hdr = HdrHistogram(1, 3_600_000_000, 3)
     values = [max(1000.0, median_ns * math.exp(draw.gauss(0, spread))) for _ in range(samples)]
     each, rest = divmod(count or samples, samples)
-    for place, value in enumerate(values):
-        hdr.record_value(round(value / 1000), each + (place < rest))
+    counts = [(round(value / 1000), each + (place < rest)) for place, value in enumerate(values)]
     return Histogram(
         count=count or samples,
         min_ns=int(min(values)),
@@ -56,7 +53,7 @@ def histogram(
         mean_ns=sum(values) / samples,
         stdev_ns=median_ns * spread,
         unit_ns=1000,
-        data=hdr.encode().decode(),
+        data=_engine.histogram_of(counts),
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from hdrh.histogram import HdrHistogram
 
+from assay import _engine
 from assay.model.block import Block, Lengths
 from assay.model.design import Design
 from assay.model.finding import Finding
@@ -34,31 +34,25 @@ UNIT_NS = 100
 def histogram(times_ns: Iterable[float]) -> Histogram:
     """A histogram of these times in the stored form."""
     recorded = [max(1, round(time / UNIT_NS)) for time in times_ns]
-    hdr = HdrHistogram(1, 36_000_000_000, 3)
-    for value in recorded:
-        hdr.record_value(value)
-    return _stored(hdr, len(recorded), [value * UNIT_NS for value in recorded])
+    return _stored([(value, 1) for value in recorded], [value * UNIT_NS for value in recorded])
 
 
 @functools.cache
 def uniform_histogram(count: int, time_ns: float) -> Histogram:
     """`count` times that are all the same."""
-    hdr = HdrHistogram(1, 36_000_000_000, 3)
-    hdr.record_value(max(1, round(time_ns / UNIT_NS)), count)
-    stored = _stored(hdr, count, [time_ns])
+    stored = _stored([(max(1, round(time_ns / UNIT_NS)), count)], [time_ns])
     return msgspec.structs.replace(stored, mean_ns=time_ns)
 
 
-def _stored(hdr: HdrHistogram, count: int, times: Sequence[float]) -> Histogram:
-    data = hdr.encode()
+def _stored(counts: list[tuple[int, int]], times: Sequence[float]) -> Histogram:
     return Histogram(
-        count=count,
+        count=sum(count for _, count in counts),
         min_ns=int(min(times)),
         max_ns=int(max(times)),
         mean_ns=sum(times) / len(times),
         stdev_ns=0.0,
         unit_ns=UNIT_NS,
-        data=data.decode() if isinstance(data, bytes) else data,
+        data=_engine.histogram_of(counts),
     )
 
 

@@ -21,10 +21,10 @@ from assay.cluster import calls, generators, session
 from assay.cluster import session as survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, wrapped
-from assay.cluster.merge import NotOneLoad
 from assay.core.errors import EnvironmentLacks, InputError
 from assay.core.settings import Settings
 from assay.engine import driver
+from assay.engine.merge import NotOneLoad
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.trial import ClockSeen
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_runs import UNIT_NS, histogram, measurement
 from msgspec.structs import replace
 
-from assay.cluster.merge import NotOneLoad, added, merged
+from assay.engine.merge import NotOneLoad, merged
 from assay.model.measurement import (
     Histogram,
     Http3,
@@ -32,6 +32,11 @@ def recorded(times_ns: list[int]) -> Histogram:
         empty = {"count": 0, "min_ns": 0, "max_ns": 0, "mean_ns": 0.0}
         return replace(histogram([1_000]), **empty)
     return replace(histogram(times_ns), stdev_ns=statistics.pstdev(times_ns))
+
+
+def added(parts: list[Histogram]) -> Histogram:
+    """The times of all parts, as of loads that differ in nothing else."""
+    return merged([replace(measurement(), service_time=part) for part in parts]).service_time
 
 
 @given(st.lists(times, min_size=1, max_size=4))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_runs import measurement
 from msgspec.structs import replace
 
-from assay.cluster.merge import NotOneLoad, arm_together, merged_slices, slices_of_all
+from assay.engine.merge import NotOneLoad, arm_together, merged_slices
 from assay.model.interleaving import ArmMeasurement, ArmSnapshot, Ended, InterleavedMeasurement, Slice
 from assay.model.measurement import Snapshot
 
@@ -83,9 +83,8 @@ def test_a_slice_of_the_whole_has_what_was_done_in_it_by_all(parts: list[list[in
 
 
 def test_what_one_generator_does_not_know_is_not_known_of_the_whole() -> None:
-    one, other = made(0), replace(made(0), edges_ns=None, client_delayed_ns=None)
-    assert slices_of_all([[one], [other]])[0].edges_ns is None
-    assert slices_of_all([[one], [other]])[0].client_delayed_ns is None
+    one, other = made(0), replace(made(0), client_delayed_ns=None)
+    assert merged_slices([part((one,)), part((other,))]).arms[0].slices[0].client_delayed_ns is None
 
 
 def test_the_median_is_the_mean_of_theirs_by_answers() -> None:
@@ -134,7 +133,7 @@ def looked(*slices: Slice, phase: str = "measured") -> ArmSnapshot:
 
 def test_the_live_view_shows_the_slices_that_all_have_ended() -> None:
     seen = arm_together([looked(made(0), made(2)), looked(made(0))])
-    assert seen.slices == slices_of_all([[made(0)], [made(0)]])
+    assert seen.slices == merged_slices([part((made(0),))] * 2).arms[0].slices
     assert (seen.snapshot.started, seen.snapshot.open_connections) == (20, 4)
     # One has heard of the measured phase, the other is about to: there is no slice of one phase yet.
     assert arm_together([looked(made(0)), looked(made(0), phase="warmup")]).slices == ()

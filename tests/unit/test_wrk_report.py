@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from assay.dropin.reports import Tally, Units
 from assay.dropin.wrk.flags import WrkFlags, WrkUrl
-from assay.dropin.wrk.report import banner, corrected, padded, percentile_of, rows, samples, time_us
+from assay.dropin.wrk.report import banner, corrected, padded, percentile_of, samples, time_us
+from assay.stats.quantiles import percentile_rows
 
 HERE = WrkUrl("http", "h", None, "/")
 
@@ -106,14 +107,14 @@ def test_nothing_is_corrected_where_no_connection_was_answered() -> None:
 
 def test_the_spectrum_has_the_steps_of_hdrhistograms_table() -> None:
     # The table that HdrHistogram's C library prints for one 2 and ten 4s.
-    assert list(rows([(2, 1), (4, 11)])) == [(2, 0.0, 1), (4, 10.0, 11), (4, 100.0, 11)]
+    assert list(percentile_rows([(2, 1), (4, 11)])) == [(2, 0.0, 1), (4, 10.0, 11), (4, 100.0, 11)]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=60))
 def test_the_spectrum_ascends_to_all_values(counts: list[int]) -> None:
     below = 0
     slots = [(number, below := below + count) for number, count in enumerate(counts)]
-    table = list(rows(slots))
+    table = list(percentile_rows(slots))
     assert table[-1] == (len(counts) - 1, 100.0, below)
     assert all(a <= b for a, b in zip(table, table[1:], strict=False))
     assert all(percent <= 100 * count / below for _, percent, count in table)

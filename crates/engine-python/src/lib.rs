@@ -4,6 +4,7 @@
 
 mod interleaved;
 mod script;
+mod stored;
 
 use std::ffi::OsString;
 
@@ -207,6 +208,12 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ask, module)?)?;
     module.add_function(wrap_pyfunction!(validate_interleaved, module)?)?;
     module.add_function(wrap_pyfunction!(normalise_interleaved, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::merge_measurements, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::merge_interleaved, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::merge_snapshots, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::merge_arm_snapshots, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::histogram_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::histogram_of, module)?)?;
     module.add_class::<Run>()?;
     module.add_class::<InterleavedRun>()?;
     module.add_class::<AgreedSlices>()?;

@@ -49,10 +49,9 @@ fn pipelined_requests_start_together_at_the_rate_of_requests() {
     let measurement = run(&open(&server, 500.0, 10, for_ms(400), batches.clone()));
     assert_eq!(measurement.started + measurement.missed_starts, 200);
     assert_eq!(outcomes(&measurement), Vec::<String>::new());
-    assert_eq!(
-        measurement.send_lag.unwrap().count * 5,
-        measurement.completed
-    );
+    // All five of a batch are sent at once; what is under way at the end was sent, too.
+    let sent = measurement.send_lag.unwrap().count * 5;
+    assert!((measurement.completed..=measurement.started).contains(&sent));
     let response_time = measurement.response_time.unwrap();
     assert_eq!(response_time.count, measurement.completed);
 
@@ -186,7 +185,8 @@ fn a_dead_server_fails_each_arrival() {
     let measurement = run(&open(&server, 500.0, 400, for_ms(200), more));
     assert_eq!(measurement.completed, 0);
     assert_eq!(measurement.started + measurement.missed_starts, 100);
-    assert_eq!(measurement.failed, measurement.started);
+    let ended = measurement.failed + measurement.requests.in_flight;
+    assert_eq!(ended, measurement.started);
 }
 
 #[test]

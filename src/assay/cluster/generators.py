@@ -20,11 +20,11 @@ from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.cluster.generators_slices import ClockReading, GeneratorsSlices, clock_of, monotonic_of
-from assay.cluster.merge import NotOneLoad, merged, together
 from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import AssayError
 from assay.engine.driver import AgreedSlices, check
+from assay.engine.merge import NotOneLoad, merged, together
 from assay.model.interleaving import ArmMeasurement, InterleavedPlan
 from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import Closed, LoadPlan, Part

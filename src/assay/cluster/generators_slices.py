@@ -18,9 +18,9 @@ import msgspec
 
 from assay.cluster import calls
 from assay.cluster.calls import Agent, NodeFailed
-from assay.cluster.merge import NotOneLoad, arm_together, merged_slices
 from assay.core.errors import AssayError
 from assay.engine.driver import AgreedSlices, slices_without_secrets
+from assay.engine.merge import NotOneLoad, arm_together, merged_slices
 from assay.model.interleaving import (
     ArmMeasurement,
     Change,

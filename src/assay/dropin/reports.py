@@ -70,14 +70,13 @@ def tally_us(times: Histogram) -> Tally:
 
     The engine keeps three significant digits; its smallest and largest are exact.
     """
-    from assay.stats.quantiles import decode
+    from assay.stats.quantiles import recorded
 
     low, high = times.min_ns // 1000, times.max_ns // 1000
     counts: Counter[int] = Counter()
     if times.count:
-        for item in decode(times).get_recorded_iterator():
-            middle_ns = item.value_iterated_to * times.unit_ns
-            counts[min(max(middle_ns // 1000, low), high)] += item.count_added_in_this_iter_step
+        for time_ns, count in recorded(times):
+            counts[min(max(time_ns // 1000, low), high)] += count
     return Tally(sorted(counts.items()), low, high)
 
 

@@ -247,7 +247,6 @@ def _value(text: str) -> str:
     return fmt.visible(re.sub(r"\s+", " ", text).strip())
 
 
-TICKS_PER_HALF_DISTANCE = 5
 _NS_PER_MS = 1_000_000
 
 
@@ -266,13 +265,17 @@ def hgrm_files(run: Run) -> Iterator[tuple[str, bytes]]:
 
 
 def hgrm_text(times: Histogram) -> bytes:
-    """One histogram as percentile text."""
-    out = io.BytesIO()
-    ratio = _NS_PER_MS / times.unit_ns
-    stats.decode(times).output_percentile_distribution(out, ratio, TICKS_PER_HALF_DISTANCE)
-    # The library scales every figure of the footer but this one.
-    deviation = f"StdDeviation   = {times.stdev_ns / _NS_PER_MS:12.3f}]".encode()
-    return re.sub(rb"StdDeviation\s*=\s*[^\]]*\]", deviation, out.getvalue())
+    """One histogram as percentile text, as HdrHistogram's plotter reads it."""
+    lines = [f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}", ""]
+    for time_ns, percent, below in stats.spectrum(times):
+        line = f"{time_ns / _NS_PER_MS:12.3f} {percent / 100:2.12f} {below:10d}"
+        lines.append(line if percent == 100 else f"{line} {100 / (100 - percent):14.2f}")
+    mean, deviation, most = (ns / _NS_PER_MS for ns in (times.mean_ns, times.stdev_ns, times.max_ns))
+    lines += [
+        f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]",
+        f"#[Max     = {most:12.3f}, TotalCount     = {times.count:12d}]",
+    ]
+    return ("\n".join(lines) + "\n").encode()
 
 
 # Characters that XML 1.0 cannot hold, not even escaped (section 2.2).

@@ -1,6 +1,5 @@
-"""Statistics: pure functions on plain sequences and values. No I/O, and nothing of the engine.
-
-Plain Python throughout; the histogram library loads when a function needs it.
+"""Statistics: pure functions on plain sequences and values. No I/O, nothing of the engine but its reader of
+histograms, which loads when a function needs it. Plain Python throughout.
 """
 
 from assay.stats.estimates import kept_per_s, mean, positive_mean, rate_per_s, throughput
@@ -10,10 +9,10 @@ from assay.stats.quantiles import (
     Quantile,
     by_block,
     case_quantile,
-    decode,
     quantiles,
     recorded,
     requests_needed,
+    spectrum,
     value_of,
 )
 from assay.stats.sequential import MINIMUM_EFFECT, trials_for_effect, trials_for_half_width
@@ -24,7 +23,6 @@ __all__ = [
     "Quantile",
     "by_block",
     "case_quantile",
-    "decode",
     "holm",
     "kept_per_s",
     "mean",
@@ -34,6 +32,7 @@ __all__ = [
     "rate_per_s",
     "requests_needed",
     "shown_faster",
+    "spectrum",
     "throughput",
     "ranks",
     "trials_for_effect",

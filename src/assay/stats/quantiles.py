@@ -20,18 +20,14 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from assay.model.estimate import Estimate
 from assay.model.finding import Metric
 from assay.model.measurement import Histogram, Measurement
 from assay.model.trial import Trial
 from assay.stats.estimates import kept_per_s, poisson_cdf, positive_mean
-
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
-
 
 SURE = 0.99
 """A percentile is printed once the chance that some request exceeded it is at least this
@@ -62,7 +58,7 @@ def quantiles(histogram: Histogram, ps: Sequence[float]) -> tuple[Quantile | Non
     n = histogram.count
     if not any(n >= requests_needed(p) for p in ps):
         return tuple(None for _ in ps)
-    at_rank = _by_rank(histogram)
+    at_rank = by_rank(histogram)
     return tuple(Quantile(p, at_rank(math.ceil(n * p))) if n >= requests_needed(p) else None for p in ps)
 
 
@@ -76,35 +72,20 @@ def case_quantile(histograms: Sequence[Histogram], p: float) -> Estimate | None:
     return positive_mean(seen, "ns") if seen and len(seen) == len(values) else None
 
 
-def decode(histogram: Histogram) -> HdrHistogram:
-    """The HdrHistogram behind `data`; recorded values are in `unit_ns`.
-
-    Raises ValueError where the data is damaged.
-    """
-    from hdrh.histogram import HdrHistogram
-
-    try:
-        return HdrHistogram.decode(histogram.data)
-    except Exception as error:  # noqa: BLE001 - the library has no base of its own: zlib, base64 and its own types
-        raise ValueError(f"damaged histogram: {error}") from error
-
-
 @functools.lru_cache(maxsize=8192)
 def _ranks(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """For each bucket that holds something: how many requests up to it, and its time in ns.
+    """For each slot that holds something: how many requests up to it, and its time in ns.
 
-    One pass over the counts for all ranks: the library's own lookup passes over them each time. Kept,
-    because a report asks for the same quantiles in a table, in a chart and in what the rules see.
-    As is usual for HdrHistogram, a bucket stands for its highest value.
+    Kept, because a report asks for the same quantiles in a table, in a chart and in what the rules see.
+    As is usual for HdrHistogram, a slot stands for its highest value. Raises ValueError where the data is
+    damaged.
     """
-    decoded = decode(histogram)
-    filled = [(index, count) for index, count in enumerate(decoded.counts[:]) if count]
-    values = (
-        decoded.get_highest_equivalent_value(decoded.get_value_from_index(index)) for index, _ in filled
-    )
+    from assay._engine import histogram_counts  # it loads where a histogram is read
+
+    counts = histogram_counts(histogram.data)
     return (
-        tuple(itertools.accumulate(count for _, count in filled)),
-        tuple(round(value * histogram.unit_ns) for value in values),
+        tuple(itertools.accumulate(count for _, count in counts)),
+        tuple(value * histogram.unit_ns for value, _ in counts),
     )
 
 
@@ -117,10 +98,39 @@ def recorded(histogram: Histogram) -> tuple[tuple[int, int], ...]:
     return tuple(zip(times_ns, counts, strict=True))
 
 
-def _by_rank(histogram: Histogram) -> Callable[[int], float]:
+def by_rank(histogram: Histogram) -> Callable[[int], float]:
     """The time in ns of the request at a 1-based rank, counted from the fastest."""
     cumulative, times_ns = _ranks(histogram)
     return lambda rank: float(times_ns[bisect.bisect_left(cumulative, min(max(rank, 1), cumulative[-1]))])
+
+
+_TICKS = 5
+"""Lines of a spectrum for each halving of what is left to 100 %, as HdrHistogram's own tables have."""
+
+
+def spectrum(histogram: Histogram) -> Iterator[tuple[int, float, int]]:
+    """HdrHistogram's table of percentiles: a time in ns, its percentile, and how many requests up to it.
+
+    Lines come in equal steps, five for each halving of what is left to 100 %, each at the first time that
+    reaches it; the last one is the longest time.
+    """
+    cumulative, times_ns = _ranks(histogram) if histogram.count else ((), ())
+    return percentile_rows(list(zip(times_ns, cumulative, strict=True)))
+
+
+def percentile_rows(slots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, float, int]]:
+    """The lines of `spectrum`; `slots` are the distinct values, each with the number of values up to it."""
+    percent = 0.0
+    for value, below in slots:
+        total = slots[-1][1]
+        while percent <= 100 * below / total:
+            yield value, percent, below
+            halvings = int(math.log2(100 / (100 - percent))) + 1
+            percent += 100 / (_TICKS * 2**halvings)
+            if below == total:
+                break
+    if slots:
+        yield slots[-1][0], 100.0, slots[-1][1]
 
 
 UNITS = {"throughput": "req/s", "peak_memory": "bytes"}

@@ -8,6 +8,7 @@ use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::http3::Http3Counts;
 use super::log::{Log, Session};
+use super::open_times::OpenTimes;
 use super::streams::{StreamCounts, StreamNotes};
 
 const STATUSES: usize = 1000;
@@ -40,17 +41,6 @@ pub(crate) struct Counts {
     pub(crate) completed: u64,
     pub(crate) failed: u64,
     pub(crate) bytes_read: u64,
-}
-
-/// What only an open loop has.
-#[derive(Debug)]
-pub(crate) struct OpenTimes {
-    pub(crate) response_time: Histogram,
-    pub(crate) send_lag: Histogram,
-    /// The most connections in use at one time of the current phase.
-    pub(crate) busy_peak: Counter,
-    /// Starts that came due while every place of the worker was taken.
-    pub(crate) waited: Counter,
 }
 
 /// One worker's part of a slice.
@@ -282,8 +272,68 @@ impl Recorder {
     }
 
     /// Ends the warm-up: its counts are put aside and all figures start again. `carried_in_ns` is how long the requests
-    /// under way have been so, together.
+    /// under way have been so, together. Everything is taken apart by name, so that nothing new is forgotten here.
     pub(crate) fn begin_measuring(&self, carried_in_ns: u64) {
+        let Self {
+            totals,
+            warmup,
+            is_measuring,
+            statuses,
+            encodings,
+            in_http10,
+            failures,
+            service_time,
+            first_byte_time,
+            connect_time,
+            handshake_time,
+            open_loop,
+            streams,
+            http3,
+            cpu_ns,
+            wall_ns,
+            largest_stall_ns,
+            last_answer_ns,
+            notes: _,
+            // Of the whole run.
+            opened: _,
+            answered: _,
+            reopened: _,
+            open_now: _,
+            open_peak: _,
+            left_in_flight: _,
+            ended_ns: _,
+        } = self;
+        totals.begin_measuring(warmup);
+        for table in [statuses, encodings, failures] {
+            table.iter().for_each(|count| count.set(0));
+        }
+        in_http10.set(0);
+        for histogram in [service_time, first_byte_time, connect_time] {
+            histogram.clear();
+        }
+        if let Some(histogram) = handshake_time {
+            histogram.clear();
+        }
+        if let Some(times) = open_loop {
+            times.clear();
+        }
+        if let Some(counts) = streams {
+            counts.clear();
+        }
+        if let Some(counts) = http3 {
+            counts.clear();
+        }
+        for figure in [cpu_ns, wall_ns, largest_stall_ns, last_answer_ns] {
+            figure.set(0);
+        }
+        self.notes().begin_measuring(carried_in_ns);
+        is_measuring.set(1);
+    }
+}
+
+impl Totals {
+    /// Puts the counts of the warm-up aside and starts again.
+    fn begin_measuring(&self, warmup: &Self) {
         let Totals {
             started,
             completed,
@@ -297,10 +347,10 @@ impl Recorder {
             resent,
             stray_bytes,
             strayed,
-        } = &self.totals;
-        self.warmup.started.set(started.take());
-        self.warmup.completed.set(completed.take());
-        self.warmup.failed.set(failed.take());
+        } = self;
+        warmup.started.set(started.take());
+        warmup.completed.set(completed.take());
+        warmup.failed.set(failed.take());
         for figure in [
             bytes_read,
             bytes_written,
@@ -314,42 +364,31 @@ impl Recorder {
         ] {
             figure.set(0);
         }
-        for table in [&self.statuses, &self.encodings, &self.failures] {
-            table.iter().for_each(|count| count.set(0));
-        }
-        self.in_http10.set(0);
-        for histogram in [
-            &self.service_time,
-            &self.first_byte_time,
-            &self.connect_time,
-        ] {
-            histogram.clear();
-        }
-        if let Some(histogram) = &self.handshake_time {
-            histogram.clear();
-        }
-        if let Some(times) = &self.open_loop {
-            times.response_time.clear();
-            times.send_lag.clear();
-            times.busy_peak.set(0);
-            times.waited.set(0);
-        }
-        if let Some(counts) = &self.streams {
-            counts.clear();
-        }
-        if let Some(counts) = &self.http3 {
-            counts.clear();
-        }
-        self.cpu_ns.set(0);
-        self.wall_ns.set(0);
-        self.largest_stall_ns.set(0);
-        self.last_answer_ns.set(0);
-        let mut notes = self.notes();
-        notes.closed = Counts::default();
-        notes.examples.clear();
-        notes.streams.clear();
-        notes.stray_example = None;
-        notes.carried_in_ns = carried_in_ns;
-        self.is_measuring.set(1);
+    }
+}
+
+impl Notes {
+    fn begin_measuring(&mut self, carried_in_ns: u64) {
+        let Self {
+            closed,
+            examples,
+            streams,
+            stray_example,
+            carried_in_ns: carried_ns,
+            // Of the whole run, or written at its end.
+            windows: _,
+            encodings: _,
+            agreements: _,
+            session: _,
+            tls_bytes: _,
+            log: _,
+            parts: _,
+            left_ages_ns: _,
+        } = self;
+        *closed = Counts::default();
+        examples.clear();
+        streams.clear();
+        *stray_example = None;
+        *carried_ns = carried_in_ns;
     }
 }

@@ -11,7 +11,8 @@ use super::http3::Http3;
 use super::measurement::{
     self, Accounting, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
 };
-use super::recorder::{Counts, OpenTimes, Recorder, Totals};
+use super::open_times::OpenTimes;
+use super::recorder::{Counts, Recorder, Totals};
 use super::under_way::under_way;
 use crate::error::RunError;
 
