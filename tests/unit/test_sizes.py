@@ -12,6 +12,8 @@ from checkout import ROOT, tracked
 
 FILE = 400
 FUNCTION = 70
+SHORT, SHORT_SHARE = 60, 0.05
+"""Of the modules of the product so few may be shorter: what is read together stands together."""
 CODE = {".py", ".rs", ".sh", ".css", ".js", ".html", ".j2", ".lua"}
 
 
@@ -25,6 +27,14 @@ def ours() -> list[Path]:
 def test_no_file_is_long() -> None:
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in ours()}
     assert {str(path.relative_to(ROOT)): n for path, n in lengths.items() if n > FILE} == {}
+
+
+def test_few_modules_are_short() -> None:
+    product = ROOT / "src" / "assay"
+    modules = [one for one in tracked() if one.suffix == ".py" and product in one.parents]
+    modules = [one for one in modules if one.name != "__init__.py"]
+    short = {path.name for path in modules if len(path.read_text(encoding="utf-8").splitlines()) < SHORT}
+    assert len(short) <= SHORT_SHARE * len(modules), sorted(short)
 
 
 def test_no_function_is_long() -> None:

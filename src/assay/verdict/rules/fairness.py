@@ -211,7 +211,7 @@ def _handicaps(case: Case) -> list[str]:
     facts = case.facts
     found = []
     if str(facts.get("jit", "")).lower() in ("c1", "interpreted", "off"):
-        found.append("a JVM that is limited to its first compiler rank")
+        found.append("a JVM that is limited to its first compiler tier")
     if facts.get("debug") is True:
         found.append("debugging switched on")
     if facts.get("request_log") is True:
