@@ -53,7 +53,7 @@ def guarded(name: str, title: str, how: str, figures: Callable[[Effort], tuple[F
 
 ENGINE_MEMORY = """
 import json, pathlib, sys
-from assay import engine
+from assay.engine import driver
 from assay.model.plan import Closed, LoadPlan, StopAtCount
 
 def resident_bytes():
@@ -64,7 +64,7 @@ url, connections, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 stop = StopAtCount(count=count)
 plan = LoadPlan(url=url, load=Closed(connections=connections), stop=stop, timeout_ns=60_000_000_000)
 before = resident_bytes()
-running, seen = engine.start(plan), []
+running, seen = driver.start(plan), []
 while not running.wait(0.05):
     seen.append(resident_bytes() - before)
 result = running.result()
@@ -129,11 +129,11 @@ def _start(effort: Effort) -> tuple[Figure, ...]:
 
 ENGINE_START = """
 import sys, time
-from assay import engine
+from assay.engine import driver
 from assay.model.plan import Closed, LoadPlan, StopAtCount
 plan = LoadPlan(url=sys.argv[1], load=Closed(connections=1), stop=StopAtCount(count=1))
 began = time.monotonic()
-running = engine.start(plan)
+running = driver.start(plan)
 while not running.wait(1.0):
     pass
 print(began)

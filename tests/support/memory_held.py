@@ -14,7 +14,7 @@ NEVER_NS = 3_600_000_000_000
 _LOAD = """
 import json, sys
 import msgspec, psutil
-from assay import engine
+from assay.engine import driver
 from assay.model.plan import LoadPlan
 
 def held():
@@ -22,7 +22,7 @@ def held():
 
 plan = msgspec.json.decode(sys.argv[1], type=LoadPlan)
 before = held()
-run, seen = engine.start(plan), []
+run, seen = driver.start(plan), []
 for count in map(int, sys.argv[2:]):
     while run.snapshot().completed < count:
         if run.wait(0.05):
