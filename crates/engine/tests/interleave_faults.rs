@@ -95,12 +95,12 @@ fn a_hang_in_mid_slice_takes_no_slice_from_the_neighbours() {
         peer.hang();
     });
     let quick = Server::answering(HELLO);
-    let timeout = json!({"timeout_ns": 35 * MS});
+    let timeout = json!({"timeout_ns": 140 * MS});
     let arms = vec![
-        arm(&hanging, 2, 100, &timeout),
-        arm(&quick, 2, 100, &json!({})),
+        arm(&hanging, 2, 400, &timeout),
+        arm(&quick, 2, 400, &json!({})),
     ];
-    let measured = run(&interleaved(arms, 10, 2));
+    let measured = run(&interleaved(arms, 40, 2));
     let [hanging, quick] = &measured.arms[..] else {
         panic!("two arms")
     };
@@ -108,10 +108,10 @@ fn a_hang_in_mid_slice_takes_no_slice_from_the_neighbours() {
     assert_eq!(hanging.ended, None);
     for arm in [hanging, quick] {
         assert_eq!(arm.slices.len(), 10);
-        assert_eq!(arm.measurement.measured_ns, 100 * MS);
+        assert_eq!(arm.measurement.measured_ns, 400 * MS);
     }
     assert_eq!(quick.measurement.failed, 0);
-    assert!(quick.measurement.completed > 0);
+    assert!(quick.slices.iter().filter(|s| s.completed > 0).count() >= 5);
 }
 
 #[test]
@@ -177,13 +177,13 @@ fn a_failure_on_which_a_plan_ends_ends_its_arm_alone() {
     let ends = json!({"ends_on": ["bad_answer"]});
     let bad = Server::answering(b"nonsense\r\n\r\n");
     let arms = vec![
-        arm(&bad, 1, 200, &ends),
-        arm(&quick, 1, 200, &json!({})),
-        arm(&wrong, 1, 200, &json!({})),
+        arm(&bad, 1, 1_000, &ends),
+        arm(&quick, 1, 1_000, &json!({})),
+        arm(&wrong, 1, 1_000, &json!({})),
     ];
-    let measured = run(&interleaved(arms, 40, 1));
+    let measured = run(&interleaved(arms, 200, 1));
     assert_eq!(measured.arms[0].ended, Some(Ended::Failure));
-    assert!(measured.arms[0].slices.len() < 5);
+    assert_eq!(measured.arms[0].slices.len(), 1);
     assert_eq!(measured.arms[1].slices.len(), 5);
     assert_eq!(measured.arms[2].slices.len(), 5);
 }
