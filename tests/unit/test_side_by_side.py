@@ -87,7 +87,7 @@ def test_warm_ups_that_the_engine_would_end_are_not_in_slices() -> None:
     day = WarmUp(min_ns=0, max_ns=86_400_000_000_000)
     run = replace(franklin(), cases=tuple(replace(one, warm_up=day) for one in franklin().cases))
     found = settled(run, HERE, ROOM).design
-    assert found.interleave is None and found.sequential.startswith("to warm up interleaved could take ")
+    assert found.interleave is None and found.sequential.startswith("an interleaved warm-up could take ")
 
 
 @pytest.mark.parametrize("run", [franklin(), asking(franklin(), "GET")])

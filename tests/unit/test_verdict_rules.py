@@ -228,7 +228,7 @@ class TestLittlesLaw:
         times = uniform_histogram(100_000, 0.3e6)  # 3 in flight of 4
         assert "M1" not in found(measurement(10_000, 10, 4, service_time=times), plan(4))
 
-    def test_think_time_is_part_of_the_round(self) -> None:
+    def test_think_time_is_part_of_the_cycle(self) -> None:
         thinking = plan(load=Closed(connections=64, think_time_ns=5_400_000))
         assert "M1" not in found(changed(service_time=uniform_histogram(100_000, 1e6)), thinking)
 

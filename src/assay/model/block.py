@@ -1,5 +1,5 @@
 """`Block`: a block, or those of its cases that ask the same, of which all servers were alive at once and
-got the load interleaved; the unit of replication of an interleaved comparison.
+got the load in slices; the unit of replication of an interleaved comparison.
 
 It is one line of a record. Its trials are trials like others (`Run.trials` holds them too, in the order of
 their numbers); what an interleaved block knows beyond them is how long the slices were and why, and whose

@@ -84,7 +84,7 @@ class SliceTimes(Value, frozen=True, kw_only=True):
 
 
 class Slice(Value, frozen=True, kw_only=True):
-    """What an arm did in the slice of one of its slices, summed over the workers.
+    """What an arm did in one of its slices, summed over the workers.
 
     `early_completed` of the `completed` came in its first fifth. `service_time_sum_ns` and
     `service_time_p50_ns` are of `completed` (the median over several workers: the mean of theirs, by

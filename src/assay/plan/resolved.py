@@ -90,7 +90,7 @@ class ResolvedRun:
 
     @property
     def interleaved(self) -> tuple[tuple[ResolvedCase, ...], ...]:
-        """The cases whose loads could be offered interleaved, those together that would take them with each
+        """The cases whose loads could be interleaved, those together that would be so with each
         other: they alone are alive at once."""
         groups: dict[tuple[str, str], list[ResolvedCase]] = {}
         for case in self.cases:

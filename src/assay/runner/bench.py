@@ -342,7 +342,7 @@ def _problems_of(arms: Sequence[ResolvedCase]) -> Iterator[str]:
     warm_ns = sum(case.warm_up.max_ns for case in arms)
     if warm_ns > MOST_PHASE_NS / _BESIDE:
         hours = f"{warm_ns / _HOUR_NS:.0f} h, and may take {MOST_PHASE_NS / _BESIDE / _HOUR_NS:.0f} h"
-        yield f"to warm up interleaved could take {hours}"
+        yield f"an interleaved warm-up could take {hours}"
     ports = Counter(case.ready.only_port for case in arms if isinstance(case.ready, Prepared))
     taken = [port for port, number in ports.items() if port is not None and number > 1]
     if taken:

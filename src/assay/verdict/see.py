@@ -109,7 +109,7 @@ def see_way(plan: LoadPlan, measurement: Measurement) -> Access:
 
 
 def _waiting_in_slices(arm: Arm) -> Waiting:
-    """Of a load interleaved its own time counts: that of its last slices in which nothing was answered."""
+    """Of an interleaved load its own time counts: that of its last slices in which nothing was answered."""
     slices = [one for one in arm.slices if one.phase == "measured"]
     quiet = list(itertools.takewhile(lambda one: not one.completed, reversed(slices)))
     quiet_ns = sum(one.length_ns for one in quiet)

@@ -1,4 +1,4 @@
-"""The trials of a run in their order, at which rate, and which of a block are had at once, interleaved. Pure.
+"""The trials of a run in their order, at which rate, and which of a block are interleaved. Pure.
 
 The order is that of randomised complete blocks, from a recorded seed.
 
@@ -234,7 +234,7 @@ class DueBlock:
 
 
 def is_interleavable(case: Case, plan: LoadPlan) -> bool:
-    """Whether a load of this kind can be offered interleaved.
+    """Whether a load of this kind can be interleaved.
 
     Over an emulated network it cannot: while a connection rests its sender forgets what the way carries and
     begins slowly anew, and a slice holds few round trips.

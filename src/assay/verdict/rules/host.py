@@ -312,7 +312,7 @@ def clocks_uncertain(load: Load, thresholds: Thresholds) -> Hit | None:
 
 
 def _slices_apart(generators: Sequence[GeneratorSeen], washout_ns: int, limit: float) -> Hit | None:
-    """Of a load interleaved two of them must not load two servers at once; slices count from the agreed
+    """Of an interleaved load two of them must not load two servers at once; slices count from the agreed
     instant, so that a late start spoils those alone that it reaches into."""
     worst = max(generators, key=lambda one: 2 * one.clock.uncertainty_ns + _moved_ns(one))
     apart, moved = 2 * worst.clock.uncertainty_ns + _moved_ns(worst), _moved_ns(worst)
