@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from study_pages.schema import Evidence
 
-_UNIT = r"(?: (?:%|ns|µs|ms|s|k/s|/s|M/s|B|kB|MB|GB)(?![\w/]))?"
+_UNIT = r"(?:/s(?!\w)| (?:%|ns|µs|ms|s|B|kB|MB|GB)(?![\w/]))?"
 _FIGURE = re.compile(rf"(?<![\w/@.-])[−+±]?\d[\d,]*(?:\.\d+)?(?:x\d+)?{_UNIT}(?![\w-])")
 _OFTEN = re.compile(r" \(in (?:(every) trial|(\d+ of \d+) trials?)(?:; this is the worst)?\)$")
 

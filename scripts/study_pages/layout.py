@@ -11,7 +11,7 @@ WIDTH = 100
 def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
     """A paragraph of at most `WIDTH` columns; no line of it begins as a list or a heading would."""
     glued = re.sub(r" (?=(?:[-+*#>=|]|\d+[.)])(?: |$))", "\N{NO-BREAK SPACE}", text)
-    glued = re.sub(r"(?<=\d) (?=(?:%|ns|µs|ms|s|k/s|/s|M/s|[kM]?B)(?![\w/]))", "\N{NO-BREAK SPACE}", glued)
+    glued = re.sub(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kM]?B)(?![\w/]))", "\N{NO-BREAK SPACE}", glued)
     lines = textwrap.wrap(
         glued,
         WIDTH,

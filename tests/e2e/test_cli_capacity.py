@@ -22,7 +22,7 @@ def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -
     rates = ("--from", "150", "--to", "400", "--budget", "3m")
     ended = assay(tmp_path, "capacity", *words, "--slo", "p50<1ms", *rates, *QUICK)
     assert ended.returncode == 1, ended.stderr
-    assert "late does not hold p50<1ms even at 150 /s, the lowest" in " ".join(ended.stdout.split())
+    assert "late does not hold p50<1ms even at 150/s, the lowest" in " ".join(ended.stdout.split())
     lines = records(tmp_path)
     assert lines[-1]["record"] == "judgement"
     found = answer_of(stored(tmp_path))

@@ -50,7 +50,7 @@ def test_both_profiles_end_side_by_side(tmp_path: Path) -> None:
     estimate = ended.stderr.index("2 runs, about ")
     assert estimate < ended.stderr.index("[2/2] small, profile published")
     assert "Small servers: published against fair" in ended.stdout
-    assert "1.00 k/s" in ended.stdout
+    assert "1,000/s" in ended.stdout
     assert states(tmp_path) == [("small", "fair", "ended"), ("small", "published", "ended")]
     folder = tmp_path / "results" / the_series(tmp_path)["series_id"]
     assert "## Published against fair" in (folder / "small.md").read_text()

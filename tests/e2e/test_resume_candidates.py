@@ -64,7 +64,7 @@ def test_a_search_goes_on_with_the_rate_that_is_due(tmp_path: Path) -> None:
     assert "the last line is torn" in ended.stderr
     after = stored(tmp_path)
     assert after.trials[: len(before.trials)] == before.trials and len(after.trials) > len(before.trials)
-    assert "late does not hold p50<1ms even at 50.0 /s" in " ".join(ended.stdout.split())
+    assert "late does not hold p50<1ms even at 50.0/s" in " ".join(ended.stdout.split())
     assert ended.returncode == 1 and left_of(tmp_path) == []
     assert records(tmp_path)[-1]["record"] == "judgement"
 

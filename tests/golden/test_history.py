@@ -190,8 +190,8 @@ def test_the_trend_shows_a_bound_as_one(tmp_path: Path, capsys: Captured) -> Non
     stored(run_of_day(1), tmp_path)
     assert history(tmp_path, "--trend", "quotes/go") == 0
     _, first, second = capsys.readouterr().out.splitlines()
-    assert "≥ 54.0 k/s" in first and "±" not in first
-    assert "55.1 k/s" in second and "± 1.0 %" in second
+    assert "≥ 54,000/s" in first and "±" not in first
+    assert "55,100/s" in second and "± 1.0 %" in second
 
 
 def test_a_level_history_has_no_change(tmp_path: Path, capsys: Captured) -> None:

@@ -130,7 +130,7 @@ def test_a_bound_is_an_arrow_and_says_why() -> None:
     run = bounded(low=60_500.0)
     picture = to_svg(named(run, "answer"), "")
     assert picture.count("hatch s1") == 1 and picture.count("hatch s0") == 1
-    assert "the generator was full (G1): at least 60.5 k/s" in picture
+    assert "the generator was full (G1): at least 60,500/s" in picture
     assert "at most 0.91" in picture
     assert "hatch s" not in to_svg(named(sample_run.run(), "answer"), "")
     assert to_svg(named(run, "throughput"), "").count("hatch s1") == 1
@@ -148,7 +148,7 @@ def test_the_null_server_is_a_line_and_told_where_it_is_beyond_the_scale() -> No
     assert 'class="refline"' not in picture
     assert "Beyond the scale: quotes/null, " in note
     picture, note = drawn("quotes/go", "quotes/null")
-    assert 'class="refline"' in picture and "quotes/null, 231 k/s" in picture
+    assert 'class="refline"' in picture and "quotes/null, 231,000/s" in picture
     assert "Beyond" not in note
 
 

@@ -195,7 +195,7 @@ def test_the_answer_is_in_the_record_alone() -> None:
     assert made.judgement is not None
     assert made.judgement.ranking[0].throughput == found.capacity
     [said] = followers.search_sentences(made).headline
-    assert said.startswith("srv holds p99<50ms up to 1.2") and state(made).startswith("clean")
+    assert said.startswith("srv holds p99<50ms up to 1,2") and state(made).startswith("clean")
 
 
 def test_trials_beyond_the_capacity_are_no_results_and_have_no_findings() -> None:
@@ -243,13 +243,13 @@ def test_a_capacity_rests_on_right_answers() -> None:
 def test_each_ending_has_its_sentence() -> None:
     held = [trial("srv", n, seen(10_000, 10), plan=at(10_000)) for n in range(3)]
     [said] = followers.search_sentences(searched(held)).headline
-    assert said.startswith("srv holds p99<50ms at 10.0 k/s, the highest that was asked: give --to")
+    assert said.startswith("srv holds p99<50ms at 10,000/s, the highest that was asked: give --to")
     missed = [trial("srv", n, seen(200, 90), plan=at(100)) for n in range(3)]
     [said] = followers.search_sentences(
         searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))
     ).headline
     assert said == (
-        "srv does not hold p99<50ms even at 100 /s, the lowest that was asked (3 trials): p99 90.0 ms."
+        "srv does not hold p99<50ms even at 100/s, the lowest that was asked (3 trials): p99 90.0 ms."
     )
     [said] = followers.search_sentences(searched(held[:1])).headline
     assert said.startswith("Not settled after 1 trial: ")
@@ -260,7 +260,7 @@ def test_each_ending_has_its_sentence() -> None:
     )
     dead = trial("srv", 0, Failure(stage="load", reason="exit code 3"), plan=at(2000))
     told = followers.search_sentences(searched([dead, *held[:1]])).headline
-    assert told[1] == "The server did not survive 2.00 k/s (1 of 2 trials): exit code 3."
+    assert told[1] == "The server did not survive 2,000/s (1 of 2 trials): exit code 3."
 
 
 def test_a_record_whose_objective_is_none_is_said() -> None:

@@ -75,7 +75,7 @@ def test_a_log_has_a_line_for_every_event() -> None:
         "quotes/go (fair): ready (1.26, built in 3 s)",
         "quotes/crystal: crystal not found: install it with: apt-get install crystal",
     ]
-    assert said[4].startswith("[ 1/25] block 1  quotes/go: 56.2 k/s, p50 1.05 ms; ")
+    assert said[4].startswith("[ 1/25] block 1  quotes/go: 56,200/s, p50 1.05 ms; ")
     assert said[4].endswith("findings so far: W2 warning")
     assert said[5:] == ["something\\x1b[2J"]
 
@@ -102,9 +102,9 @@ def test_a_live_screen_shows_where_it_stands_and_says_only_what_is_notable() -> 
     view.phase(SLOTS[0], "measure")
     view.snapshot(SLOTS[0], snapshot(110_000))
     assert "block 1 of 5, trial 1 of 25" in seen[-1][1]
-    assert seen[-1][2] == "quotes/go  measuring 2.0 s: 55.0 k/s, 3 failed"
+    assert seen[-1][2] == "quotes/go  measuring 2.0 s: 55,000/s, 3 failed"
     view.trial_finished(sample_run.trial(0, "quotes/go", 0))
-    assert any(line.split() == ["quotes/go", "56.2", "k/s", "1", "of", "5"] for line in seen[-1])
+    assert any(line.split() == ["quotes/go", "56,200/s", "1", "of", "5"] for line in seen[-1])
     assert seen[-1][-1] == "findings so far  W2 warning"  # S5 holds of every unfinished run
     assert len(said) == 1
     assert max(len(line) for lines in seen for line in lines) <= 80
@@ -171,7 +171,7 @@ def test_the_live_screen_shows_whose_slice_it_is_and_how_the_ratio_s_interval_sh
         widths += [
             float(high) - float(low) for low, high in re.findall(r"\[([\d.]+), ([\d.]+)\]", "".join(pairs))
         ]
-    assert any(line.endswith("24 slices") and "measuring: 11.0 k/s" in line for line in shown)
+    assert any(line.endswith("24 slices") and "measuring: 11,000/s" in line for line in shown)
     assert "in slices of 100 ms for 3.0 s, 24 rounds measured" in "\n".join(shown)
     assert widths[1] < widths[0] < 0.1
     assert max(map(len, shown)) <= 80

@@ -88,7 +88,7 @@ def test_a_warm_up_that_left_its_server_cold_does_not_count() -> None:
 
 
 def test_a_warm_up_without_a_change_of_level_counts_where_the_least_was_enough() -> None:
-    """Beside a program that is busy now and then: 27 k/s behind the watched one, 36 k/s behind the next."""
+    """Beside a program that is busy now and then: 27,000/s after the watched one, 36,000/s after the next."""
     slow = warmed("A", 0, per_s=27_000)
     quick = warmed("A", 1, bound_ns=WHOLE.min_ns, per_s=36_000)
     assert warm_up_for(begun(slow, quick), "A", 1).max_ns == WHOLE.min_ns

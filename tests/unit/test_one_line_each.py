@@ -99,8 +99,8 @@ def test_open_loops_at_one_rate_are_told_by_that_and_at_several_by_their_ends() 
         return shapes(made_runs.run([made_runs.case("a")], trials))
 
     [one], [several] = offered(500.0, 500.0), offered(500.0, 700.0)
-    assert "up to 500 /s" in one and "rates" not in one
-    assert "at 2 rates from 500 /s to 700 /s" in several
+    assert "up to 500/s" in one and "rates" not in one
+    assert "at 2 rates from 500/s to 700/s" in several
 
 
 def test_where_a_comparison_stands_says_of_each_pair_what_it_has_come_to() -> None:

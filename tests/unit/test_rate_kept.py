@@ -52,5 +52,5 @@ def test_a_load_that_ended_in_its_warm_up_has_no_throughput() -> None:
     with console.capture() as capture:
         console.print(load.summary(plan(), seen, ()))
     assert "not known: it ended before anything was measured" in capture.get()
-    assert "0 /s" not in capture.get().split("answers")[0]
+    assert "0/s" not in capture.get().split("answers")[0]
     assert json.loads(load.as_json(plan(), seen, ()))["throughput_known"] is None

@@ -76,7 +76,7 @@ def test_a_full_generator_before_a_server_with_time_to_spare_gives_both_ends_of_
     assert first == "java is fastest: 1.58 to 1.93 times (its generator was full (G1)) go."
     assert limits == "What limits it: its generator was full (G1: java)."
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
-    assert "134 – 161 k/s" in markdown.render(judged)
+    assert "134,000 – 161,000/s" in markdown.render(judged)
 
 
 def test_the_idle_server_bounds_itself_whoever_held_it_back() -> None:
@@ -85,7 +85,7 @@ def test_the_idle_server_bounds_itself_whoever_held_it_back() -> None:
     first, *_ = said(made)
     assert first.startswith("java is fastest: 1.58 to 3.14 times (")
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
-    assert "134 – 262 k/s" in markdown.render(judged)
+    assert "134,000 – 262,000/s" in markdown.render(judged)
 
 
 def test_a_server_that_nobody_looked_at_is_at_least_so_fast() -> None:
@@ -252,7 +252,7 @@ def test_where_one_figure_alone_is_a_result_it_is_told_and_so_is_why_the_others_
     made = steady_run({"a": 84_000, "b": 80_000, "c": 70_000})
     wrong = with_trials(made, {"a": {"contract": WRONG}, "c": {"contract": WRONG}})
     (first, *_) = said(wrong)
-    assert first.startswith("b serves 80.3 k/s ± 0.39 %; nothing is left to compare it with. ")
+    assert first.startswith("b serves 80,300/s ± 0.39 %; nothing is left to compare it with. ")
     assert first.endswith(" a and c are not ranked: their throughputs are void (W1: wrong answers).")
 
 

@@ -188,7 +188,7 @@ def test_the_report_has_a_table_of_capacities() -> None:
     assert page.count("## Capacity: l, capacity") == 1
     line = next(line for line in page.splitlines() if line.startswith("| a |") and " to " in line)
     assert "| 70 % |" in line or "| 69 % |" in line or "| 71 % |" in line
-    assert "| b | ≥ 11.5 k/s |" in page
+    assert "| b | ≥ 11,500/s |" in page
     console = Console(width=120)
     with console.capture() as capture:
         console.print(terminal.summary(made))
@@ -217,10 +217,10 @@ def test_a_wrong_objective_is_refused(tmp_path: Path, load: str, problem: str) -
 def test_the_page_and_its_charts_show_them() -> None:
     made = searched({"a": 7_000, "b": 1e9})
     page = html.render(made)
-    assert "<h2>Capacity: l, capacity</h2>" in page and "≥ 11.5 k/s" in page
+    assert "<h2>Capacity: l, capacity</h2>" in page and "≥ 11,500/s" in page
     chart = next(one for one in charts(made) if one.name.startswith("capacity"))
     assert {row[0] for row in chart.rows} == {"a", "b"}
-    assert next(row for row in chart.rows if row[0] == "b")[1] == "≥ 11.5 k/s"
+    assert next(row for row in chart.rows if row[0] == "b")[1] == "≥ 11,500/s"
     assert not any(one.name.startswith("cpu-l-capacity") for one in charts(made))
 
 
@@ -232,4 +232,4 @@ def test_the_live_screen_shows_the_rate_at_which_a_search_stands() -> None:
     with console.capture() as capture:
         console.print(view.render())
     (line,) = (line for line in capture.get().splitlines() if line.startswith("a@capacity"))
-    assert line.split()[1:] == ["7.24", "k/s", "4", "of", "4"]  # the last of 6,000, 7,891, 6,533 and 7,240
+    assert line.split()[1:] == ["7,240/s", "4", "of", "4"]  # the last of 6,000, 7,891, 6,533 and 7,240

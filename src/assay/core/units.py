@@ -44,15 +44,19 @@ def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 
 def rate(per_s: float | None) -> str:
-    """Requests a second: "184 k/s"."""
-    if per_s is None:
-        return UNKNOWN
-    return _scaled(per_s, ((1, "/s"), (1e3, "k/s"), (1e6, "M/s")))
+    """Requests a second: "184,000/s", "77.1/s". Without a prefix, which would read as kilobytes."""
+    return UNKNOWN if per_s is None else f"{grouped(per_s)}/s"
+
+
+def grouped(value: float) -> str:
+    """Write `value` with three significant digits and its thousands set apart: "184,000", "77.1"."""
+    written = significant(value)
+    return f"{int(written):,}" if written.lstrip("-").isdigit() else written
 
 
 def known_rate(known: Known | None, measured: float) -> str:
-    """Write a throughput as it is known: "121 k/s", or as the bound that it is, "≥ 121 k/s", "121 – 125 k/s",
-    "≤ 121 k/s"; where nothing is known of it, "about 121 k/s"."""
+    """Write a throughput as it is known: "121,000/s", or as its bound, "≥ 121,000/s", "≤ 121,000/s",
+    "121,000 – 125,000/s"; where nothing is known of it, "about 121,000/s"."""
     return _as_known(known, measured, rate, between)
 
 
@@ -97,12 +101,8 @@ def _as_known(
 
 
 def between(low: float, high: float) -> str:
-    """Two rates in the unit of the higher one: "121 – 125 k/s"."""
-    upper = rate(high)
-    for size, unit in ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")):
-        if upper.endswith(f" {unit}"):
-            return f"{significant(low / size)} – {upper}"
-    return f"{rate(low)} – {upper}"
+    """Two rates: "121,000 – 125,000/s"."""
+    return f"{grouped(low)} – {rate(high)}"
 
 
 def time(ns: float | None, *, exact: bool = False) -> str:

@@ -94,7 +94,7 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
 
 
 def badge(row: Row) -> str:
-    """What limits a server's figure, in plain words: "the generator was full: at least 121 k/s"."""
+    """What limits a server's figure, in plain words: "the generator was full: at least 121,000/s"."""
     if row.invalid:
         grave = [one for one in row.findings if one.on_throughput == "void"]
         return "; ".join(dict.fromkeys(f"{one.title} ({one.code})" for one in grave))

@@ -65,10 +65,10 @@ def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
 
 
 def short(words: str) -> str:
-    """The words of a tick without zeros that say nothing: "50 k/s" of "50.0 k/s", "0" of "0 /s"."""
+    """The words of a tick without zeros that say nothing: "50 ms" of "50.0 ms", "0" of "0/s"."""
     return (
         "0"
-        if words.startswith("0 ")
+        if re.match(r"0[ /]", words)
         else re.sub(r"(\.\d*?)0+(?=\D|$)", r"\1", words).replace(". ", " ").rstrip(".")
     )
 

@@ -317,6 +317,6 @@ W8 = LoadRule(
         "time-out to have such requests fail"
     ),
     source="ours",
-    example="A server that is stopped in the middle of a load of 2 s: 5.41 k/s, and 0 failed.",
+    example="A server that is stopped in the middle of a load of 2 s: 5,410/s, and 0 failed.",
     check=left_unanswered,
 )
