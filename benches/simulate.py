@@ -1,6 +1,6 @@
-"""Do the statistics keep their promises? Writes docs/statistics.md from simulated runs.
+"""Do the statistics keep their promises? Writes docs/method/evidence/simulations.md from simulated runs.
 
-python benches/simulate.py [--runs 4000] [--out docs/statistics.md]
+python benches/simulate.py [--runs 4000] [--out docs/method/evidence/simulations.md]
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from assay.stats.sequential import trials_for_effect
 
 
 def page(runs: int) -> str:
-    """The whole of docs/statistics.md."""
+    """The whole of docs/method/evidence/simulations.md."""
     tables = (
         _coverage_table(runs),
         _growing_table(runs),
@@ -47,7 +47,7 @@ def page(runs: int) -> str:
     )
     head = (
         "# Do the statistics keep their promises?\n\n"
-        f"Written by `benches/simulate.py --runs {runs}` (seed {SEED}); METHODOLOGY.md says what is meant.\n"
+        f"Written by `benches/simulate.py --runs {runs}` (seed {SEED}); formulas: ../statistics.md.\n"
         "Simulated runs: a trial's value is its case's level x (1 + the machine's drift) x (1 + noise).\n"
         f"A share from {runs:,} runs, near 5 or 95 %, is within {2 * math.sqrt(0.05 * 0.95 / runs):.1%}.\n"
     )
@@ -244,7 +244,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=4000)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "statistics.md")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(__file__).parents[1] / "docs" / "method" / "evidence" / "simulations.md",
+    )
     given = parser.parse_args()
     given.out.write_text(page(given.runs), encoding="utf-8")
     sys.stdout.write(f"wrote {given.out}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,15 @@ def test_each_decision_has_its_three_parts(part: str) -> None:
 
 
 STUDIES = ROOT / "docs" / "studies"
+METHOD = ROOT / "docs" / "method"
+WORDS_OF_METHOD = 5000
+SENTENCE = 25
 
 
 def documents() -> list[Path]:
     """All that a reader of the project reads."""
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *sorted(STUDIES.glob("*.md"))]
+    folders = (ROOT, ROOT / "docs", STUDIES, METHOD, METHOD / "evidence", METHOD / "rules")
+    return [path for folder in folders for path in sorted(folder.glob("*.md"))]
 
 
 def long_lines(text: str) -> list[int]:
@@ -58,9 +63,38 @@ def long_lines(text: str) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_of_documents_fit_an_editor(path: Path) -> None:
     assert long_lines(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_method_fits_in_a_head() -> None:
+    """What is written; measurements stand in `evidence`, and the pages of rules are generated."""
+    words = [word for path in METHOD.glob("*.md") for word in path.read_text(encoding="utf-8").split()]
+    assert sum(re.search(r"\w", word) is not None for word in words) <= WORDS_OF_METHOD
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of paragraphs and lists; not of tables and code."""
+    blocks = MarkdownIt("commonmark").enable("table").parse(text)
+    written = [
+        block.content
+        for before, block in pairwise(blocks)
+        if block.type == "inline" and before.type == "paragraph_open"
+    ]
+    return [one for each in written for one in re.split(r"(?<=[.:;?!])\*{0,2}\s", each)]
+
+
+@pytest.mark.parametrize("path", sorted(METHOD.glob("*.md")), ids=lambda path: path.name)
+def test_sentences_of_the_method_are_short(path: Path) -> None:
+    told = sentences(path.read_text(encoding="utf-8"))
+    assert [one for one in told if len(one.split()) > SENTENCE] == []
+
+
+def test_a_long_sentence_is_seen() -> None:
+    long = "word " * 25 + "word."
+    text = f"Short. {long}\n\n    {long}\n\n# {long}\n\n- {long}\n"
+    assert [len(one.split()) for one in sentences(text)] == [1, 26, 26]
 
 
 def test_only_what_can_be_broken_is_too_long() -> None:

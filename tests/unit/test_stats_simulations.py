@@ -1,4 +1,4 @@
-"""The promises of METHODOLOGY.md, simulated at a size of seconds; `benches/simulate.py` is the full size."""
+"""docs/method/statistics.md, simulated at a size of seconds; `benches/simulate.py` is the full size."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ is settled once, behind its first blocks, by how much their log ratios deviate a
 independent of its deviation, so that an ordinary interval may be used at the end (Stein, Annals of
 Mathematical Statistics 16 (1945), 243-258); one that stopped where the ratios seem decided would have to
 allow for the looking, as a comparison's does. Limit: the deviation of all blocks together is used, which the
-choice makes a little too small; docs/statistics.md shows what is left of the coverage.
+choice makes a little too small; docs/method/evidence/simulations.md shows the coverage.
 """
 
 from __future__ import annotations

@@ -376,6 +376,6 @@ R9 = AuditRule(
     takes="comparison",
     meaning="A maximum grows with the number of runs and with their spread: it rewards what scatters.",
     remedy="tell the mean or median of all runs, with an interval",
-    source="METHODOLOGY.md: nothing is ever the best of n",
+    source="docs/method/design.md: no figure is ever the best of n",
     check=best,
 )

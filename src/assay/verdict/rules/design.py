@@ -87,7 +87,7 @@ D2 = RunRule(
         "runs."
     ),
     remedy="run in blocks, each case once a block in random order (assay run and assay versus do)",
-    source="RMIT, ICPE'17; our simulation in docs/statistics.md",
+    source="RMIT, ICPE'17; our simulation in docs/method/evidence/simulations.md",
     example="All runs of server A before lunch, all runs of server B after.",
     check=not_interleaved,
 )
