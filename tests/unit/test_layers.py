@@ -113,6 +113,14 @@ def test_servers_of_the_tests_are_no_part_of_what_ships() -> None:
     assert programs == {"null-server"}
 
 
+def test_each_file_of_the_engines_tests_is_run() -> None:
+    """As a module of the binary that most share, or as its own binary: cargo looks for none by itself."""
+    folder = CRATES / "engine" / "tests"
+    targets = {one["name"] for one in tomllib.loads((CRATES / "engine" / "Cargo.toml").read_text())["test"]}
+    together = re.findall(r"^mod (\w+);$", (folder / "together.rs").read_text(), re.MULTILINE)
+    assert sorted([*targets, *together]) == sorted(["support", *(path.stem for path in folder.glob("*.rs"))])
+
+
 def used(module: str, code: str, files: Container[str]) -> set[str]:
     """The files of its own crate whose names a module takes where it is not tested."""
     code = re.sub(r"//[^\n]*", "", code.split("#[cfg(test)]")[0])

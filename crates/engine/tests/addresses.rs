@@ -1,11 +1,9 @@
 //! Hosts that no resolver is needed for: names of this machine, and addresses of one link.
 
-mod support;
-
 use std::net::UdpSocket;
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use serde_json::json;
-use support::{HELLO, Server, outcomes, plan, run};
 
 /// An address of one link of this machine, the link's number and its name, where there is one.
 fn of_one_link() -> Option<(String, u32, String)> {

@@ -1,12 +1,10 @@
 //! One request asked by itself, over each HTTP.
 
-mod support;
-
 use std::sync::{Arc, Mutex};
 
+use crate::support::{HELLO, Server, http2, plan};
 use assay_engine::{Asked, LoadPlan, ask};
 use serde_json::json;
-use support::{HELLO, Server, http2, plan};
 
 fn asked(plan: &LoadPlan) -> Asked {
     ask(plan).unwrap()

@@ -1,18 +1,16 @@
 //! What TLS carries below the requests, and what its two ends agreed on.
 
-mod support;
-
 use std::io::{Read, Write, copy};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use crate::support::{HELLO, Server, plan, wait_until};
 use assay_engine::Run;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::json;
-use support::{HELLO, Server, plan, wait_until};
 
 /// Answers over TLS, with a certificate of its own making.
 fn secured() -> Server {

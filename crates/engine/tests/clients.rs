@@ -1,14 +1,12 @@
 //! Connections that are clients of their own: each walks the requests from the first and has its part of a count.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use crate::support::http2::serve;
+use crate::support::{HELLO, Server, plan, run};
 use assay_engine::{LoadPlan, Measurement};
 use serde_json::{Value, json};
-use support::http2::serve;
-use support::{HELLO, Server, plan, run};
 
 /// The targets that each connection was asked for, by its number.
 type Walks = Arc<Mutex<BTreeMap<u64, Vec<String>>>>;

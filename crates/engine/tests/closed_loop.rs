@@ -1,13 +1,11 @@
 //! The closed loop against scripted servers: exact counts, honest connections.
 
-mod support;
-
 use std::sync::Mutex;
 use std::time::Duration;
 
+use crate::support::{HELLO, Server, outcomes, plan, run, wait_until};
 use assay_engine::Run;
 use serde_json::json;
-use support::{HELLO, Server, outcomes, plan, run, wait_until};
 
 #[test]
 fn a_counted_run_sends_exactly_so_many_requests() {

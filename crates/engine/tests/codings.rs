@@ -1,14 +1,12 @@
 //! Content codings: a list, however many fields say it; and more of them than are told apart.
 
-mod support;
-
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use serde_json::json;
-use support::{HELLO, Server, outcomes, plan, run};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut coded = GzEncoder::new(Vec::new(), Compression::fast());

@@ -1,11 +1,9 @@
 //! What a right answer is: checked on every answer or a stated sample.
 
-mod support;
-
 use std::io::Write;
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use serde_json::{Value, json};
-use support::{HELLO, Server, outcomes, plan, run};
 
 /// 40 requests to a server that always answers `answer`, with an expectation.
 fn expecting(answer: Vec<u8>, expect: Value) -> (Vec<String>, String, u64) {

@@ -1,12 +1,10 @@
 //! What goes wrong, one way at a time: the right origin and kind, balanced accounting, and the run
 //! goes on to its end.
 
-mod support;
-
 use std::net::TcpListener;
 
+use crate::support::{HELLO, Peer, Server, outcomes, plan, run};
 use serde_json::json;
-use support::{HELLO, Peer, Server, outcomes, plan, run};
 
 /// Runs 20 requests on 2 connections; every connection is served by `script`.
 fn failing(script: impl Fn(&mut Peer) + Send + Sync + 'static) -> Vec<String> {

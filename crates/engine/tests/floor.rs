@@ -1,16 +1,14 @@
 //! The floor that `make bench` holds HTTP/3 against: it asks as often as it is told to, and no server keeps it.
 
-mod support;
-
 #[path = "../examples/bare_http3/main.rs"]
 #[allow(dead_code, reason = "its main is for the program")]
 mod bare_http3;
 
 use std::net::UdpSocket;
 
+use crate::support::http3::{BODY, answering, null};
+use crate::support::quic::{Allows, Peer};
 use bare_http3::floor;
-use support::http3::{BODY, answering, null};
-use support::quic::{Allows, Peer};
 
 #[test]
 fn each_request_has_an_answer() {

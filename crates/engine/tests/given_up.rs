@@ -1,9 +1,7 @@
 //! What is said of an answer that is given up: what had come of it.
 
-mod support;
-
+use crate::support::{Server, outcomes, plan, run};
 use serde_json::json;
-use support::{Server, outcomes, plan, run};
 
 #[test]
 fn it_says_what_had_come() {

@@ -1,15 +1,13 @@
 //! HTTP/2 against the null server and peers written by hand: what is sent, what is booked, what is waited for.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::http2::{BODY, answering, serve, serve_with};
+use crate::support::interleaved::{self, interleaved};
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, setting};
 use serde_json::{Value, json};
-use support::http2::{BODY, answering, serve, serve_with};
-use support::interleaved::{self, interleaved};
-use support::{HELLO, Server, outcomes, plan, run};
 
 fn http2(server: &Server, connections: u32, streams: u32, count: u64, more: Value) -> Measurement {
     let mut fields = json!({"http": "2", "streams": streams});

@@ -1,14 +1,12 @@
 //! What follows where streams of HTTP/2 fail: how long they wait, and what is said of it.
 
-mod support;
-
 use std::net::TcpListener;
 
+use crate::support::http2::{answering, serve_with};
+use crate::support::{Peer, Server, outcomes, plan, run, wait_until};
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, flag, kind};
 use serde_json::{Value, json};
-use support::http2::{answering, serve_with};
-use support::{Peer, Server, outcomes, plan, run, wait_until};
 
 fn http2(server: &Server, streams: u32, count: u64, more: Value) -> Measurement {
     let mut fields = json!({"http": "2", "streams": streams});

@@ -1,18 +1,16 @@
 //! Limits of HTTP/2 that a server changes under way, against peers that are written frame by frame.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::http2::{BODY, answering, serve_with};
+use crate::support::{Peer, Server, outcomes, plan, run};
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, FrameHeader, HEAD_BYTES, PREFACE, flag, kind, setting};
 use serde_json::{Value, json};
-use support::http2::{BODY, answering, serve_with};
-use support::{Peer, Server, outcomes, plan, run};
 
 /// `:status: 200` without a body, by the static table.
 const OK: &[u8] = &[0x88];

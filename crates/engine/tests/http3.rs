@@ -1,11 +1,13 @@
 //! HTTP/3 against the null server and peers written by hand: what is sent, what is booked, what is waited for.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
+use crate::support::http3::{BODY, answering, http3, null, plan_of};
+use crate::support::interleaved::{self, interleaved};
+use crate::support::quic::{Allows, Asked, Peer};
+use crate::support::{HELLO, Server, outcomes};
 use assay_engine::{LoadPlan, Measurement, Run};
 use assay_http3::frame;
 use assay_http3::message::MOST_FIELD_BYTES;
@@ -13,10 +15,6 @@ use rcgen::generate_simple_self_signed;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::http3::{BODY, answering, http3, null, plan_of};
-use support::interleaved::{self, interleaved};
-use support::quic::{Allows, Asked, Peer};
-use support::{HELLO, Server, outcomes};
 
 #[test]
 fn every_answer_of_every_stream_counts_once() {

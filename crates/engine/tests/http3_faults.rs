@@ -1,15 +1,13 @@
 //! What can go wrong with HTTP/3 and QUIC, and how it is booked.
 
-mod support;
-
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use crate::support::http3::{BODY, answering, http3, null, null_at, plan_of};
+use crate::support::quic::{Allows, Peer};
+use crate::support::{outcomes, wait_until};
 use assay_engine::Run;
 use serde_json::json;
-use support::http3::{BODY, answering, http3, null, null_at, plan_of};
-use support::quic::{Allows, Peer};
-use support::{outcomes, wait_until};
 
 #[test]
 fn what_is_not_answered_is_given_up_and_its_connection_goes_on() {

@@ -1,16 +1,14 @@
 //! Arms that are interleaved, against real servers on loopback.
 
-mod support;
-
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::interleaved::{MS, PATIENCE, arm, change, finish, interleaved, run, total};
+use crate::support::{HELLO, Peer, Server, wait_until};
 use assay_engine::record::measurement::Phase;
 use assay_engine::{Change, Ended, InterleavedPlan, InterleavedRun, RunError};
 use serde_json::{Value, json};
-use support::interleaved::{MS, PATIENCE, arm, change, finish, interleaved, run, total};
-use support::{HELLO, Peer, Server, wait_until};
 
 #[test]
 fn each_arm_has_its_books_and_its_server_saw_them() {

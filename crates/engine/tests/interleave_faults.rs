@@ -1,17 +1,15 @@
 //! Arms of servers that hang, die, answer late or close their connections, against real servers on loopback.
 
-mod support;
-
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::interleaved::{MS, arm, interleaved, run};
+use crate::support::{HELLO, Peer, Server, outcomes};
 use assay_engine::Ended;
 use serde_json::json;
-use support::interleaved::{MS, arm, interleaved, run};
-use support::{HELLO, Peer, Server, outcomes};
 
 const CONNECTIONS: u32 = 2;
 const QUICK_ARMS: u64 = 2;

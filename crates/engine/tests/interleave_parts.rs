@@ -1,20 +1,18 @@
 //! An interleaved load dealt to several processes: the same slices in all of them, and together what one would have done.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::support::interleaved::{MS, PATIENCE, arm, change, finish, interleaved};
+use crate::support::{HELLO, Server, wait_until};
 use assay_engine::plan::Shard;
 use assay_engine::record::InterleavedMeasurement;
 use assay_engine::record::measurement::Phase;
 use assay_engine::{AgreedSlices, Change, Ended, InterleavedPlan, InterleavedRun, SliceTimes};
 use proptest::prelude::*;
 use serde_json::json;
-use support::interleaved::{MS, PATIENCE, arm, change, finish, interleaved};
-use support::{HELLO, Server, wait_until};
 
 const WORKERS: u32 = 4;
 

@@ -1,19 +1,17 @@
 //! What a peer has said before its connection ended counts, whatever the transport says of the end.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
+use crate::support::http2::{BODY, serve_with};
+use crate::support::{HELLO, Peer, Server, outcomes, plan, run};
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::http2::{BODY, serve_with};
-use support::{HELLO, Peer, Server, outcomes, plan, run};
 
 const BODY_BYTES: usize = 4_000_000;
 const TOO_LARGE: &[u8] =

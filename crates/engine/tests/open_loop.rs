@@ -1,13 +1,11 @@
 //! The open loop: arrivals that never wait for answers.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+use crate::support::{HELLO, Peer, Server, outcomes, plan, run, wait_until};
 use assay_engine::{LoadPlan, Measurement};
 use serde_json::{Value, json};
-use support::{HELLO, Peer, Server, outcomes, plan, run, wait_until};
 
 /// `rate` a second on at most `connections` connections; `stop` as the plan spells it.
 fn open(server: &Server, rate: f64, connections: u32, stop: Value, more: Value) -> LoadPlan {

@@ -1,12 +1,10 @@
 //! What a request's own header fields mean to the client: they are obeyed, or refused before anything is sent.
 
-mod support;
-
 use std::sync::Mutex;
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use assay_engine::{LoadPlan, Run};
 use serde_json::{Value, json};
-use support::{HELLO, Server, outcomes, plan, run};
 
 fn request(headers: Value) -> Value {
     json!({"requests": [{"headers": headers}]})

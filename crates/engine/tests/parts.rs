@@ -1,16 +1,14 @@
 //! One load dealt to several processes: together they do what one process would have done.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::support::{HELLO, Server, plan, run};
 use assay_engine::plan::Shard;
 use assay_engine::{LoadPlan, Measurement, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{HELLO, Server, plan, run};
 
 const WORKERS: u32 = 4;
 

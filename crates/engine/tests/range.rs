@@ -1,7 +1,5 @@
 //! What a load can be beside the plain one: sockets, addresses, proxies, varying requests.
 
-mod support;
-
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::IpAddr;
@@ -9,8 +7,8 @@ use std::os::unix::net::UnixListener;
 use std::sync::Mutex;
 use std::thread;
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use serde_json::json;
-use support::{HELLO, Server, outcomes, plan, run};
 
 #[test]
 fn a_unix_socket() {

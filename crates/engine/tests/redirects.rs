@@ -1,13 +1,11 @@
 //! Redirects: followed within the origin when asked, told apart from the answer they lead to.
 
-mod support;
-
 use std::sync::Mutex;
 
+use crate::support::http2::{BODY, serve_with};
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use assay_http2::hpack::Encoder;
 use serde_json::{Value, json};
-use support::http2::{BODY, serve_with};
-use support::{HELLO, Server, outcomes, plan, run};
 
 fn moved(status: u16, location: &str, more: &str) -> String {
     format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\n{more}Content-Length: 0\r\n\r\n")

@@ -1,14 +1,12 @@
 //! Requests written down one by one, heads sent as given, and runs that end early by themselves.
 
-mod support;
-
 use std::thread;
 use std::time::Duration;
 
+use crate::support::http2::{answering, serve_with};
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use assay_engine::Run;
 use serde_json::json;
-use support::http2::{answering, serve_with};
-use support::{HELLO, Server, outcomes, plan, run};
 
 /// The fields of an entry of [`Run::request_log`].
 #[derive(Debug)]

@@ -1,17 +1,15 @@
 //! Requests that the protocol says were not processed are sent again, as the same requests.
 
-mod support;
-
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
+use crate::support::http2::{BODY, serve, serve_with};
+use crate::support::http3::{BODY as BODY3, http3};
+use crate::support::quic::{Allows, Peer as Quic};
+use crate::support::{HELLO, Peer, Server, outcomes, plan, run};
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code};
 use serde_json::{Value, json};
-use support::http2::{BODY, serve, serve_with};
-use support::http3::{BODY as BODY3, http3};
-use support::quic::{Allows, Peer as Quic};
-use support::{HELLO, Peer, Server, outcomes, plan, run};
 
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello";
 

@@ -1,15 +1,13 @@
 //! Bytes that belong to no answer: it counts, they are told, and the connection is not used again,
 //! over TLS, in a batch and in an open loop; `answers.rs` cuts them everywhere.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::sync::Arc;
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::json;
-use support::{HELLO, Server, outcomes, plan, run};
 
 const LONG: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more";
 

@@ -1,14 +1,12 @@
 //! Requests from outside the plan: asked for one by one, delayed, answered to their source.
 
-mod support;
-
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{HELLO, Server, plan};
 use assay_engine::{Answer, Measurement, Run, RunError, Source, SourceError, Supply};
 use serde_json::json;
-use support::{HELLO, Server, plan};
 
 type Log = Arc<Mutex<Vec<String>>>;
 

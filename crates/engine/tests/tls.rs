@@ -1,7 +1,5 @@
 //! TLS against a rustls server with certificates made for the test.
 
-mod support;
-
 use std::fs;
 use std::io::{Read, Write, copy};
 use std::net::{Shutdown, TcpStream};
@@ -10,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::support::{HELLO, Peer, Server, outcomes, plan, run};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::{HELLO, Peer, Server, outcomes, plan, run};
 
 /// An authority, and the files it is handed out in.
 struct Authority {

@@ -1,14 +1,12 @@
 //! Tunnels through a proxy: its answer is a head like all others, and what it is told of us the server is not.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
+use crate::support::{HELLO, Server, outcomes, plan, run};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::{HELLO, Server, outcomes, plan, run};
 
 /// What a proxy, and the server behind it, were sent.
 type Seen = Arc<Mutex<Vec<String>>>;

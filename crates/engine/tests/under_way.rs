@@ -1,12 +1,10 @@
 //! What is under way when a run ends: how long it has been so, and since when nothing was answered.
 
-mod support;
-
+use crate::support::http2::{BODY, serve_with};
+use crate::support::{HELLO, Peer, Server, plan, run};
 use assay_engine::Measurement;
 use assay_engine::record::measurement::UnderWay;
 use serde_json::{Value, json};
-use support::http2::{BODY, serve_with};
-use support::{HELLO, Peer, Server, plan, run};
 
 /// Answers so many requests of each connection and then hangs, over HTTP/1.1 or HTTP/2.
 fn hanging_after(answers: u64, http: &str) -> Server {
