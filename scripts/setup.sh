@@ -50,3 +50,5 @@ tools
 environment
 [ -n "$(find src/assay -maxdepth 1 -name '_engine*.so')" ] || rm -f "$stamps/build-the-engine"
 once "build the engine" "$(digest crates/engine/src crates/engine/Cargo.toml crates/engine-lua crates/engine-python crates/http2/src crates/http2/Cargo.toml crates/http3/src crates/http3/Cargo.toml crates/link/src crates/link/Cargo.toml crates/null-server/src crates/null-server/Cargo.toml Cargo.toml Cargo.lock pyproject.toml)" build_engine
+# No step writes byte code (common.sh), and each command is a process: without it each compiles what it imports.
+.venv/bin/python -m compileall -q src/assay
