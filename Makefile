@@ -18,7 +18,7 @@ setup: ## prepare Assay itself: virtual environment and engine
 setup-dev:
 	@scripts/setup.sh dev
 
-test: setup-dev ## run every test and lint
+test: ## run every test and lint
 	@scripts/test.sh $(ARGS)
 
 check: setup-dev ## lint (without what compiles Rust), unit, golden and audit tests; no servers (3 minutes)

@@ -53,8 +53,8 @@ once() {
 # digest PATH…: one hash over the content of every file below the paths.
 digest() { find "$@" -type f -not -path '*/target/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-32; }
 
-# side_by_side PYTEST ARGUMENTS…: tests that measure nothing, on all cores: a file on one of them, the longest first.
-side_by_side() { "$root/.venv/bin/python" -m pytest -n logical --dist loadfile --no-loadscope-reorder --durations 15 "$@"; }
+# side_by_side PYTEST ARGUMENTS…: tests that measure nothing, by so many `workers` (one for each core): a file is one's.
+side_by_side() { "$root/.venv/bin/python" -m pytest -n "${workers:-logical}" --dist loadfile --no-loadscope-reorder --durations 15 "$@"; }
 
 # as_root COMMAND…: run as root, or through sudo where it asks for no password; else return 1.
 as_root() {

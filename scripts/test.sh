@@ -3,29 +3,40 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
+begun=()
+trap 'kill "${begun[@]}" 2>/dev/null || true' EXIT
+# Compiled beside pip, which waits for the network, and beside the engine's link, which has one core to itself.
+# Whether it succeeds is seen below, where cargo is asked again.
+nice -n 5 cargo test --locked --workspace --no-run >"$logs/rust-tests.log" 2>&1 </dev/null &
+begun+=($!)
+scripts/setup.sh dev
 # The programs that tests compare with and drive; a study's own needs are in its servers' manifests.
 debian wrk lua-socket lua-cjson apache2-utils nghttp2-client nginx curl chromium openssl zsh fish groff iproute2
-# The servers are built behind lints and the Rust tests, of what those leave idle of the cores. Not at the lowest
+# The servers are built of what lints and tests that measure nothing leave idle of the cores. Not at the lowest
 # priority: a Java program that is asked for its version has a minute.
 servers_log="$logs/servers.log"
 nice -n 10 .venv/bin/assay setup --all >"$servers_log" 2>&1 </dev/null &
 servers=$!
-trap 'kill "$servers" 2>/dev/null || true' EXIT
+begun+=("$servers")
 scripts/lint.sh
 say "Rust tests"
 quietly "build the Rust tests" cargo test --locked --workspace --no-run
 cargo test --locked --workspace --quiet
+failed=0
+if [ $# -eq 0 ]; then
+    say "Python tests that need no server"
+    side_by_side tests/golden tests/audit tests/unit || failed=$?
+fi
 say "servers"
 status=0
 wait "$servers" || status=$?
 trap - EXIT
 cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
-say "Python tests"
+say "Python tests with servers"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-# What is right however busy the machine is runs beside others of its kind; all the rest has the machine to itself.
-failed=0
-side_by_side tests/contract tests/golden tests/audit tests/unit || failed=$?
-side_by_side -m beside tests/e2e || failed=$?
+# What is right however busy the machine is runs beside others of its kind, of which some wait at any time; all the
+# rest has the machine to itself.
+workers=$(($(nproc) * 3 / 2)) side_by_side -m beside tests/contract tests/e2e || failed=$?
 .venv/bin/python -m pytest -m "not beside" --durations 15 tests/e2e || failed=$?
 exit "$failed"

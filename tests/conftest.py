@@ -34,6 +34,14 @@ if TYPE_CHECKING:
 EXPECTED = Path(__file__).parent / "golden" / "expected"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Only end-to-end tests may need the machine to themselves: they say where they do not."""
+    for item in items:
+        if "e2e" not in item.path.parts:
+            item.add_marker(pytest.mark.beside)
+
+
 @pytest.fixture
 def golden() -> Callable[[str, str], None]:
     """Compare text with the file of that name; `ASSAY_GOLDEN=write pytest FILE` writes them anew."""
