@@ -4,8 +4,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
 say "lint"
-quietly "ruff check" .venv/bin/ruff check src tests benches scripts/study_pages
-quietly "ruff format" .venv/bin/ruff format --check src tests benches scripts/study_pages
+quietly "ruff check" .venv/bin/ruff check src tests benches scripts/study_pages scripts/rule_pages.py
+quietly "ruff format" .venv/bin/ruff format --check src tests benches scripts/study_pages scripts/rule_pages.py
 quietly "mypy" .venv/bin/mypy
 quietly "rustfmt" cargo fmt --all --check
 if [ "${1:-}" = quick ]; then exit 0; fi

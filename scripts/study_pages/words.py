@@ -89,7 +89,7 @@ PARTS = "{counts} of {all}"
 # Findings. What one does to figures, after its meaning.
 FINDINGS = (
     "What to do about a finding, and the source of its rule: `assay explain CODE` or "
-    "[METHODOLOGY.md](../../METHODOLOGY.md). Figures are those of the worst trial."
+    "[its page](../method/rules/README.md). Figures are those of the worst trial."
 )
 RULE = "**{code} {severity}: {title}.**{meaning}{effect}"
 EFFECT = " *Effect:* {effects}."

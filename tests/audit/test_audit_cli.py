@@ -209,13 +209,8 @@ def test_the_page_shows_what_the_example_yields(
     assert main(["audit", "docs/audit-example/partly.md"]) == EXIT_INVALID
 
 
-def test_the_page_lists_every_rule_with_its_title() -> None:
+def test_the_page_lists_every_rule() -> None:
     from assay.audit import AUDIT_RULES
-    from assay.verdict import RULES
 
     page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
-    method = (Path(__file__).parents[2] / "METHODOLOGY.md").read_text(encoding="utf-8")
-    for code, rule in AUDIT_RULES.items():
-        assert f"| {code} | " in page
-        if code not in RULES:
-            assert f"| {code} | {rule.title} | {rule.takes} | {rule.source} |" in method
+    assert [code for code in AUDIT_RULES if f"| {code} | " not in page] == []

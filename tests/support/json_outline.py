@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 PROSE = frozenset({"meaning", "remedy", "source", "description"})
-"""Texts of rules, which METHODOLOGY.md holds to their wording: of these only the type counts."""
+"""Texts of rules, which docs/method/rules holds to their wording: of these only the type counts."""
 
 OF_THE_MOMENT = frozenset({"judged_unix_ns", "assay_version", "assay", "version"})
 FEW, SHORT = 4, 60

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from checkout import ROOT
 
 from assay.cli.main import main
 from assay.verdict import RULES
@@ -65,7 +67,7 @@ def test_what_a_note_does_is_said_beside_what_a_finding_does(capsys: Captured) -
     assert main(["explain", "H3", "S4"]) == 0
     noted, only_a_note = words(capsys.readouterr().out).split("S4 an outlier")
     assert "at least, at most by its idle time, times void none (as a note)" in noted
-    assert "effect none means" in only_a_note
+    assert "effect none meaning" in only_a_note
 
 
 def test_a_rule_of_audits_alone_is_explained_in_the_same_manner(capsys: Captured) -> None:
@@ -73,6 +75,37 @@ def test_a_rule_of_audits_alone_is_explained_in_the_same_manner(capsys: Captured
     out = capsys.readouterr().out
     assert "effect stands against percentiles" in words(out)
     assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("code", ["G1", "t2", "S2", "D3"])
+def test_it_says_all_that_the_rule_s_page_says(code: str, capsys: Captured) -> None:
+    assert main(["explain", code]) == 0
+    out = capsys.readouterr().out
+    page = (ROOT / "docs" / "method" / "rules" / f"{code.upper()}.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert [name for name in headings if not re.search(rf"^  {name.lower()} ", out, re.MULTILINE)] == []
+    shown = words(re.sub(rf"^  ({'|'.join(headings)}) ", "", out, flags=re.MULTILINE | re.IGNORECASE))
+    for part in re.split(r"\n\n|\n- ", page):
+        if not part.startswith(("#", "<!--")):
+            assert words(part.removeprefix("- ")) in shown
+
+
+def test_a_rule_in_full_for_programs(capsys: Captured) -> None:
+    assert main(["explain", "t2", "R8", "--json"]) == 0
+    verdict, audit = json.loads(capsys.readouterr().out)
+    assert (verdict["code"], verdict["title"]) == ("T2", RULES["T2"].title)
+    assert {one["name"] for one in verdict["thresholds"]} == {"differs", "errors"}
+    assert any("88 to 110 %" in one for one in verdict["evidence"]) and verdict["details"]
+    assert (audit["code"], audit["takes"]) == ("R8", "comparison")
+
+
+@pytest.mark.parametrize(("code", "near"), [("R99", "R9"), ("g11x", "G11"), ("D33", "D3")])
+def test_near_codes_of_all_rules_are_named(code: str, near: str, capsys: Captured) -> None:
+    assert main(["explain", "G1", code, "--json"]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.count("\n") == 1
+    assert told.err.startswith(f"assay: there is no rule '{code}'; did you mean ")
+    assert near in told.err.partition("mean")[2]
 
 
 def test_effects_that_depend_say_on_what(capsys: Captured) -> None:

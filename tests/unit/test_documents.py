@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from checkout import ROOT
 from markdown_it import MarkdownIt
+from prose import long_sentences, sentences
 
 WORDS_OF_ARCHITECTURE = 2500
 LINE = 100
@@ -37,7 +37,6 @@ def test_each_decision_has_its_three_parts(part: str) -> None:
 STUDIES = ROOT / "docs" / "studies"
 METHOD = ROOT / "docs" / "method"
 WORDS_OF_METHOD = 5000
-SENTENCE = 25
 
 
 def documents() -> list[Path]:
@@ -74,21 +73,9 @@ def test_the_method_fits_in_a_head() -> None:
     assert sum(re.search(r"\w", word) is not None for word in words) <= WORDS_OF_METHOD
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of paragraphs and lists; not of tables and code."""
-    blocks = MarkdownIt("commonmark").enable("table").parse(text)
-    written = [
-        block.content
-        for before, block in pairwise(blocks)
-        if block.type == "inline" and before.type == "paragraph_open"
-    ]
-    return [one for each in written for one in re.split(r"(?<=[.:;?!])\*{0,2}\s", each)]
-
-
 @pytest.mark.parametrize("path", sorted(METHOD.glob("*.md")), ids=lambda path: path.name)
 def test_sentences_of_the_method_are_short(path: Path) -> None:
-    told = sentences(path.read_text(encoding="utf-8"))
-    assert [one for one in told if len(one.split()) > SENTENCE] == []
+    assert long_sentences(path.read_text(encoding="utf-8")) == []
 
 
 def test_a_long_sentence_is_seen() -> None:

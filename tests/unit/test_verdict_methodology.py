@@ -1,51 +1,62 @@
-"""METHODOLOGY.md says what the code does: codes, titles, severities, scopes and thresholds."""
+"""docs/method says what the code does: a page for each rule is the code's, and so are lists of rules."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
+from prose import long_sentences
+from rule_pages import PAGES, index, main, pages
 
-from assay.verdict import RULES, Rule, Threshold
-from assay.verdict.rule import exact_duration, exact_percent
+from assay.audit import AUDIT_RULES
+from assay.report.rules import NOTES
+from assay.verdict import RULES
 
-VALIDITY = Path(__file__).parents[2] / "docs" / "method" / "validity.md"
-PAGE = Path(__file__).parents[2] / "METHODOLOGY.md"
-
-
-def rows() -> dict[str, list[str]]:
-    """The cells of each rule's row by its code."""
-    cells = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in PAGE.read_text(encoding="utf-8").splitlines()
-        if line.startswith("|")
-    ]
-    return {row[0]: row for row in cells if len(row) == 6 and row[0][1:].isdigit()}
+VALIDITY = ROOT / "docs" / "method" / "validity.md"
+written = pages()
 
 
-def written(threshold: Threshold) -> str:
-    match threshold.unit:
-        case "share":
-            value = exact_percent(threshold.value)
-        case "ns":
-            value = exact_duration(threshold.value)
-        case _:
-            value = f"{threshold.value:g}"
-    return f"`{threshold.name}` {value}"
+def test_each_rule_has_its_page_and_nothing_else_has_one() -> None:
+    assert written.keys() == RULES.keys() | AUDIT_RULES.keys()
+    assert {path.stem for path in PAGES.glob("*.md")} == {*written, "README"}
 
 
-def test_the_page_lists_the_registry_s_rules_in_its_order() -> None:
-    assert list(rows()) == list(RULES)
+@pytest.mark.parametrize("code", sorted(written))
+def test_a_page_is_what_the_code_says(code: str) -> None:
+    """`make rule-pages` writes them."""
+    assert (PAGES / f"{code}.md").read_text(encoding="utf-8") == written[code]
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
-def test_a_rule_s_row_is_the_code_s(rule: Rule) -> None:
-    _, title, severities, effects, thresholds, source = rows()[rule.code]
-    assert title == rule.title
-    assert severities.split(", ") == list(rule.severities)
-    assert effects == rule.effect_words
-    assert thresholds == (", ".join(written(each) for each in rule.thresholds) or "–")
-    assert source == rule.source
+def test_the_index_is_the_code_s() -> None:
+    assert (PAGES / "README.md").read_text(encoding="utf-8") == index()
+
+
+def test_a_stale_page_is_written_anew_and_one_without_a_rule_goes(tmp_path: Path) -> None:
+    (tmp_path / "G1.md").write_text("old")
+    (tmp_path / "X9.md").write_text("no rule")
+    assert main(["--pages", str(tmp_path)]) == 0
+    assert {path.stem for path in tmp_path.iterdir()} == {*written, "README"}
+    assert (tmp_path / "G1.md").read_text(encoding="utf-8") == written["G1"]
+
+
+def notes() -> dict[str, str]:
+    """What is written by hand of rules, by code."""
+    found = {path.name.removesuffix(".md"): path for path in NOTES.iterdir() if path.name.endswith(".md")}
+    return {code: path.read_text(encoding="utf-8") for code, path in found.items()}
+
+
+def test_notes_are_of_rules_that_there_are() -> None:
+    assert len(notes()) > 30
+    assert notes().keys() <= written.keys()
+
+
+@pytest.mark.parametrize("code", sorted(notes()))
+def test_notes_are_two_lists_of_short_sentences(code: str) -> None:
+    text = notes()[code]
+    assert set(re.findall(r"^## (.*)$", text, re.MULTILINE)) <= {"Details", "Evidence"}
+    assert long_sentences(text) == []
 
 
 def test_exemptions_and_passing_rules_are_those_of_the_page() -> None:

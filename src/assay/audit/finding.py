@@ -75,7 +75,7 @@ class AuditRule:
     """A check on what a text shows: words for its reader, and one pure function.
 
     `takes` names the figures that an error or warning stands against. Codes that
-    METHODOLOGY.md has for our own runs mean the same here.
+    `assay.verdict` has for our own runs mean the same here.
     """
 
     code: str

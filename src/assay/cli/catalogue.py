@@ -18,10 +18,12 @@ from assay.model.run import NodeSeen, Survey
 from assay.report.style import HEADING, SEVERITY_STYLE
 
 if TYPE_CHECKING:
+    from assay.audit.finding import AuditRule
     from assay.cli.words import Parser
     from assay.plan.study import Study
     from assay.runner.doctor import Fitness, Need
     from assay.servers import Server
+    from assay.verdict import Rule
 
 
 FORMATS = ("run", "study", "server", "contract")
@@ -99,21 +101,30 @@ def _rules(args: argparse.Namespace) -> int:
 
 def _explain_flags(parser: Parser) -> None:
     parser.add_argument("codes", metavar="CODE", nargs="+", help="a rule's code, such as G1")
-    parser.examples(("assay explain W2", "what it means that requests failed, and what to do"))
+    parser.add_argument("--json", action="store_true", help="the rules in full as a JSON list")
+    parser.examples(
+        ("assay explain W2", "what it means that requests failed, and what to do"),
+        ("assay explain G1 --json | jq '.[].evidence'", "measurements behind a rule"),
+    )
 
 
 def _explain(args: argparse.Namespace) -> int:
-    """One rule in full, for each code."""
+    """One rule in full, for each code; what docs/method/rules says of it."""
     from assay.audit import AUDIT_RULES
     from assay.report import rules
-    from assay.verdict import RULES, explain
+    from assay.verdict import RULES
+    from assay.verdict.rules import unknown_rule
 
-    for code in args.codes:
-        of_audit = AUDIT_RULES.get(code.strip().upper())
-        if of_audit is not None and of_audit.code not in RULES:
-            console.show(rules.of_audits(of_audit))
-        else:
-            console.show(rules.in_full(explain(code)))
+    known: dict[str, AuditRule | Rule] = {**AUDIT_RULES, **RULES}
+    codes = [code.strip().upper() for code in args.codes]
+    for code, given in zip(codes, args.codes, strict=True):
+        if code not in known:
+            raise unknown_rule(given, known)
+    if args.json:
+        console.write(rules.pages_as_json(known[code] for code in codes))
+        return EXIT_OK
+    for code in codes:
+        console.show(rules.in_full(rules.page(known[code])))
     return EXIT_OK
 
 

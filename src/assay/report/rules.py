@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -18,6 +22,11 @@ from assay.verdict.rule import NONE
 
 if TYPE_CHECKING:
     from assay.audit.finding import AuditRule
+
+NOTES = resources.files("assay.verdict").joinpath("notes")
+"""What is written by hand of a rule beyond its code: a Markdown file of its code's name."""
+
+_LISTS = ("details", "evidence")
 
 _LEGEND = (
     "What each rule usually does to what is known: `assay explain G1` says all that it may do, and when. "
@@ -45,81 +54,117 @@ def listing() -> RenderableType:
     return Group(table, Text(f"\n{_LEGEND}", FAINT))
 
 
-def in_full(rule: Rule) -> RenderableType:
-    """All there is to say about a rule."""
-    table = _facts()
-    table.add_row("severity", " or ".join(rule.severities))
-    for number, effects in enumerate(rule.effects):
-        table.add_row("effect" if number == 0 else "", effects.words)
-    if "note" in rule.severities and rule.effects != (NONE,):
-        table.add_row("", "none (as a note)")
-    table.add_row("means", rule.meaning)
-    table.add_row("do", rule.remedy)
-    for number, threshold in enumerate(rule.thresholds):
-        said = f"{threshold.name} = {_written(threshold)}: {threshold.meaning}"
-        table.add_row("thresholds" if number == 0 else "", said)
-    if rule.thresholds:
-        named = ", ".join(f"{threshold.name} = …" for threshold in rule.thresholds)
-        setting = f'[rules.{rule.code}] thresholds = {{ {named} }}, reason = "…"'
-        table.add_row("in a study", Text(f"{setting}; each finding of the rule then says why"))
-    if rule.exempt:
-        table.add_row("spares", f"servers of role {', '.join(sorted(rule.exempt))}")
-    if rule.passing:
-        table.add_row("passing", "met in at most one trial of five it is a note")
-    table.add_row("example", rule.example)
-    table.add_row("source", rule.source)
-    return _headed(rule.code, rule.title, table)
+@dataclass(frozen=True, slots=True)
+class RulePage:
+    """All there is to say about a rule: sections by name, in their order, each of one or more paragraphs."""
+
+    code: str
+    title: str
+    sections: Mapping[str, tuple[str, ...]]
 
 
-def of_audits(rule: AuditRule) -> RenderableType:
-    """All there is to say about a rule that only audits have."""
-    table = _facts()
-    table.add_row("effect", f"stands against {rule.takes}")
-    table.add_row("means", rule.meaning)
-    table.add_row("do", rule.remedy)
-    table.add_row("where", "`assay audit`: what a text says of a benchmark")
-    table.add_row("source", rule.source)
-    return _headed(rule.code, rule.title, table)
+def page(rule: Rule | AuditRule) -> RulePage:
+    """The rule's page, from what the code says and what `verdict/notes` adds; without empty sections."""
+    sections = _of_verdicts(rule) if isinstance(rule, Rule) else _of_audits(rule)
+    return RulePage(rule.code, rule.title, {name: items for name, items in sections.items() if any(items)})
 
 
-def _facts() -> Table:
+def _of_verdicts(rule: Rule) -> dict[str, tuple[str, ...]]:
+    as_note = ("none (as a note)",) if "note" in rule.severities and rule.effects != (NONE,) else ()
+    named = ", ".join(f"{threshold.name} = …" for threshold in rule.thresholds)
+    setting = f'`[rules.{rule.code}] thresholds = {{ {named} }}, reason = "…"`'
+    notes = _notes(rule.code)
+    return {
+        "severity": (" or ".join(rule.severities),),
+        "effect": (*(effects.words for effects in rule.effects), *as_note),
+        "meaning": (rule.meaning,),
+        "remedy": (rule.remedy,),
+        "thresholds": tuple(f"`{one.name}` = {_written(one)}: {one.meaning}" for one in rule.thresholds),
+        "in a study": (f"{setting}; each finding of the rule then says why" if rule.thresholds else "",),
+        "exempt": (f"servers of role {', '.join(sorted(rule.exempt))}" if rule.exempt else "",),
+        "passing": ("met in at most one trial of five it is a note" if rule.passing else "",),
+        "details": notes.get("details", ()),
+        "example": (rule.example,),
+        "evidence": notes.get("evidence", ()),
+        "source": (rule.source,),
+    }
+
+
+def _of_audits(rule: AuditRule) -> dict[str, tuple[str, ...]]:
+    return {
+        "effect": (f"stands against {rule.takes}",),
+        "meaning": (rule.meaning,),
+        "remedy": (rule.remedy,),
+        "where": ("`assay audit`: what a text says of a benchmark",),
+        "source": (rule.source,),
+    }
+
+
+def _notes(code: str) -> dict[str, tuple[str, ...]]:
+    """What is written by hand of a rule: the items of the lists under *Details* and *Evidence*."""
+    path = NOTES / f"{code}.md"
+    if not path.is_file():
+        return {}
+    sections = re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return {
+        name.lower(): tuple(" ".join(item.split()) for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:])
+        for name, _, text in (section.partition("\n") for section in sections)
+    }
+
+
+def in_full(told: RulePage) -> RenderableType:
+    """A page for the terminal."""
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(overflow="fold", ratio=1)
-    return table
+    for name, items in told.sections.items():
+        for number, item in enumerate(items):
+            mark = "- " if name in _LISTS and len(items) > 1 else ""
+            table.add_row(name if number == 0 else "", Text(mark + item))
+    return Group(Text(f"{told.code}  {told.title}", HEADING), Padding(table, (0, 0, 1, 2)))
 
 
-def _headed(code: str, title: str, table: Table) -> RenderableType:
-    return Group(Text(f"{code}  {title}", HEADING), Padding(table, (0, 0, 1, 2)))
+def pages_as_json(rules: Iterable[Rule | AuditRule]) -> str:
+    """Rules with all that their pages say, as a JSON list."""
+    return fmt.as_json([_in_full_for_programs(rule) for rule in rules])
+
+
+def _in_full_for_programs(rule: Rule | AuditRule) -> dict[str, object]:
+    if not isinstance(rule, Rule):
+        names = ("code", "title", "takes", "meaning", "remedy", "source")
+        return {name: getattr(rule, name) for name in names}
+    notes = {name: _notes(rule.code).get(name, ()) for name in ("details", "evidence")}
+    more = {"example": rule.example, "exempt": sorted(rule.exempt), "passing": rule.passing}
+    return {**_for_programs(rule), **more, **notes}
 
 
 def as_json() -> str:
     """The registry as JSON: what a rule says and its thresholds; not how it decides."""
-    rules = [
-        {
-            "code": rule.code,
-            "title": rule.title,
-            "severities": rule.severities,
-            "effects": [
-                {
-                    "on_throughput": effects.throughput,
-                    "on_times": effects.times,
-                    "on_comparison": effects.comparison,
-                    "because": effects.because,
-                    "when": effects.when,
-                    "way": effects.way,
-                    "held_back": effects.held_back,
-                }
-                for effects in rule.effects
-            ],
-            "meaning": rule.meaning,
-            "remedy": rule.remedy,
-            "source": rule.source,
-            "thresholds": rule.thresholds,
-        }
-        for rule in RULES.values()
-    ]
-    return fmt.as_json(rules)
+    return fmt.as_json([_for_programs(rule) for rule in RULES.values()])
+
+
+def _for_programs(rule: Rule) -> dict[str, object]:
+    return {
+        "code": rule.code,
+        "title": rule.title,
+        "severities": rule.severities,
+        "effects": [
+            {
+                "on_throughput": effects.throughput,
+                "on_times": effects.times,
+                "on_comparison": effects.comparison,
+                "because": effects.because,
+                "when": effects.when,
+                "way": effects.way,
+                "held_back": effects.held_back,
+            }
+            for effects in rule.effects
+        ],
+        "meaning": rule.meaning,
+        "remedy": rule.remedy,
+        "source": rule.source,
+        "thresholds": rule.thresholds,
+    }
 
 
 def _written(threshold: Threshold) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from assay.core.errors import InputError
@@ -82,10 +82,15 @@ def explain(code: str) -> Rule:
     """The rule of that code in any case; InputError names the nearest codes."""
     rule = RULES.get(code.strip().upper())
     if rule is None:
-        near = difflib.get_close_matches(code.upper(), RULES, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`assay rules` lists them"
-        raise InputError(f"there is no rule {code!r}", hint)
+        raise unknown_rule(code, RULES)
     return rule
+
+
+def unknown_rule(code: str, known: Iterable[str]) -> InputError:
+    """The error of a code that is none of `known`, with the nearest ones."""
+    near = difflib.get_close_matches(code.strip().upper(), list(known), n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`assay rules` lists them"
+    return InputError(f"there is no rule {code!r}", hint)
 
 
 class RunThresholds:
