@@ -13,7 +13,8 @@ from assay.core.errors import EnvironmentLacks
 from assay.model.measurement import Window
 from assay.report.charts import chart as pictures
 from assay.report.charts import charts, svg, to_png, to_svg
-from assay.report.charts.svg import linear, logarithmic
+from assay.report.charts.drawings import Axis, Strip, draw
+from assay.report.charts.svg import FAR, linear, logarithmic, near, proportional
 
 POSITIVE = st.floats(1e-6, 1e12)
 
@@ -27,6 +28,36 @@ def test_ticks_lie_within_the_scale_in_order_and_are_few(values: list[float], mo
     assert all(0 <= scale(value) <= 500 for value in values)
     ordered = sorted(values)
     assert [scale(value) for value in ordered] == sorted(scale(value) for value in ordered)
+
+
+@given(st.lists(st.floats(1, 1e6), min_size=1, max_size=5))
+def test_an_axis_begins_at_zero_unless_its_values_are_far_apart_and_then_says_so(values: list[float]) -> None:
+    scale = proportional(values, 0, 500)
+    far = max(values) > FAR * min(values)
+    assert scale.log == far and (far or scale.low == 0)
+    assert scale.named("time") == ("time (logarithmic)" if far else "time")
+    around = near([*values, 1.0], 0, 500)
+    assert around.log == (max(*values, 1.0) > FAR) and around.low < 1.0 < around.high
+
+
+def test_a_label_is_wrapped_and_never_cut_at_its_number() -> None:
+    label = (
+        "the generator was saturated by 97 other programs on its cores: at least 121,000/s, at most 174,000/s"
+    )
+    for width in (358.0, 530.0, 900.0):
+        drawn = draw([Strip("a", 0, label, value=1.0)], Axis(linear, "{:g}".format, "ratio"), width)
+        picture = ET.fromstring(f"<svg>{''.join(drawn.parts)}</svg>")
+        words = " ".join("".join(one.itertext()) for one in picture.iter("text"))
+        assert "…" not in words and "at least 121,000/s, at most 174,000/s" in words
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+def test_a_note_explains_no_mark_that_is_not_there(trials: int) -> None:
+    made = charts(run([case("a")], [trial("a", block) for block in range(trials)]))
+    notes = " ".join(chart.note.lower() for chart in made)
+    assert ("small dots" in notes) == ("mark: their mean" in notes) == (trials > 1)
+    for absent in ("hatched", "shaded", "triangle", "dashed"):
+        assert absent not in notes
 
 
 @given(st.text(max_size=300), st.floats(20, 500))
@@ -91,5 +122,5 @@ def test_a_server_that_was_loaded_in_slices_has_a_course_too() -> None:
 def test_a_server_that_is_compared_with_none_is_not_drawn_as_the_best() -> None:
     cases = [case("a"), case("b"), case("c", load="alone")]
     drawn = charts(run(cases, [trial(one.id, block) for one in cases for block in range(3)]))
-    [answer] = [one for one in drawn if one.name == "answer"]
-    assert {row[0] for row in answer.rows} == {"a", "b"}
+    assert not any("best" in cell for one in drawn for row in one.rows for cell in row)
+    assert {row[0] for one in drawn if one.name == "throughput-alone" for row in one.rows} == {"c"}

@@ -44,9 +44,14 @@ def render(run: Run, pair: ProfilePair | None = None) -> str:
         said["beside"] = {"told": both, "tables": tables, "extra": extra}
     else:
         said["beside"] = None
-    drawn = {chart.name: chart_words(chart) for chart in charts(run, told.figures)}
-    hero, claimed = drawn.pop("answer", None), drawn.pop("claims", None)
-    said |= {"hero": hero, "claims_chart": claimed, "charts": _groups(drawn.values())}
+    made = charts(run, told.figures)
+    first = [chart for chart in made if chart.first]
+    claimed = next((chart for chart in made if chart.name == "claims"), None)
+    said |= {
+        "hero": [chart_words(chart, half=len(first) > 1) for chart in first],
+        "claims_chart": claimed and chart_words(claimed),
+        "charts": _groups(chart for chart in made if chart not in (*first, claimed)),
+    }
     return _write("report", **said, contents=list(_contents(said)))
 
 
@@ -109,8 +114,8 @@ def table(one: Table, colours: Hues | None = None) -> dict[str, Any]:
     }
 
 
-def chart_words(chart: Chart) -> dict[str, Any]:
-    """A chart as the templates show it."""
+def chart_words(chart: Chart, *, half: bool = False) -> dict[str, Any]:
+    """A chart as the templates show it; `half` of a page wide where two stand side by side."""
     from markupsafe import Markup
 
     heads = (chart.heads[0], *(f"{head}:" for head in chart.heads[1:]))
@@ -119,7 +124,7 @@ def chart_words(chart: Chart) -> dict[str, Any]:
         "title": fmt.safe(chart.title, 120),
         "note": fmt.safe(chart.note, 600),
         "small": chart.small,
-        "svg": [(size, Markup(drawn)) for size, drawn in inline(chart)],
+        "svg": [(size, Markup(drawn)) for size, drawn in inline(chart, half=half)],
         "data": table(plain("", heads, chart.rows)),
     }
 
@@ -147,7 +152,7 @@ def _context(told: Report, colours: Hues) -> dict[str, Any]:
     answer = told.answer
     return {
         "told": told,
-        "asides": (*answer.sure, *answer.why, *answer.surer),
+        "asides": (*answer.sure, *answer.surer),
         "results": _tables((*told.results, *told.tables), "results", colours),
         "claims": table(told.claims) if told.claims else None,
         "findings": list(finding_words(told.findings)),
@@ -162,12 +167,14 @@ def _tables(tables: Sequence[Table], anchor: str, colours: Hues | None = None) -
     ]
 
 
-def _groups(drawn: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Charts in their order; small ones that follow each other stand side by side."""
-    return [
-        {"small": small, "charts": list(group)}
-        for small, group in itertools.groupby(drawn, key=lambda chart: bool(chart["small"]))
-    ]
+def _groups(drawn: Iterable[Chart]) -> list[dict[str, Any]]:
+    """Charts in their order; small ones that follow each other stand side by side, with one note for all."""
+    found = []
+    for small, each in itertools.groupby(drawn, key=lambda chart: chart.small):
+        group = list(each)
+        note = max((chart.note for chart in group), key=len) if small else ""
+        found.append({"small": small, "note": note, "charts": [chart_words(chart) for chart in group]})
+    return found
 
 
 def _contents(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -184,5 +191,4 @@ def _contents(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from drawn if len(drawn) <= _MOST_LISTED else [("charts", f"Charts ({len(drawn)})")]
     if said["findings"]:
         yield "findings", f"Findings ({len(said['findings'])})"
-    yield from ((one["anchor"], one["title"]) for one in said["tables"])
     yield "how", "How it was measured"

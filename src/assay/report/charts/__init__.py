@@ -12,7 +12,7 @@ from assay.core import units as fmt
 from assay.model.design import SearchDesign
 from assay.model.run import Run
 from assay.report.charts import rates
-from assay.report.charts.answer import answer, claims
+from assay.report.charts.answer import answer, claims, latency
 from assay.report.charts.chart import (
     Chart,
     Placed,
@@ -38,14 +38,35 @@ def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...
     found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
     across = (*blocks(run), *courses(run, found), *rates.objectives(run), *rates.across(run, found))
-    first = answer(run, found)
-    if first is None and len(competing(run.header.cases)) == 1:
-        # What a server alone serves is the answer.
-        alone = next((chart for chart in made if chart and chart.name.startswith("throughput")), None)
-        first = replace(alone, name="answer") if alone else None
-        made = [chart for chart in made if chart is not alone]
-    drawn = (first, claims(run), *made, *across)
-    return tuple(chart for chart in drawn if chart is not None)
+    drawn = [chart for chart in (*made, *across) if chart is not None]
+    first, beside = answer(run, found), None
+    alone = len(competing(run.header.cases)) == 1
+    if first is not None:
+        beside = _taken(drawn, "objective") if isinstance(run.header.design, SearchDesign) else None
+        beside = beside or latency(run, found)
+    elif alone and len(run.trials) == 1 and (first := _taken(drawn, "over-time")):
+        # One load: how it went, and its times; one mark would repeat its figure.
+        beside = _taken(drawn, "percentiles")
+        _taken(drawn, "throughput")
+    elif (alone or _closed(found)) and (first := _taken(drawn, "throughput")):
+        # What a server alone serves is the answer, and of servers without ratios there is no other.
+        first, beside = replace(first, name="answer"), latency(run, found)
+    head = (replace(chart, first=True) for chart in (first, beside) if chart is not None)
+    claimed = claims(run)
+    return (*head, *((claimed,) if claimed else ()), *drawn)
+
+
+def _closed(found: Sequence[Section]) -> bool:
+    """Whether one closed loop is all there is."""
+    return len(found) == 1 and all(row.closed_loop for row in found[0].rows)
+
+
+def _taken(drawn: list[Chart], name: str) -> Chart | None:
+    """The first chart whose name begins so, out of the list; None where there is none."""
+    found = next((chart for chart in drawn if chart.name.startswith(name)), None)
+    if found is not None:
+        drawn.remove(found)
+    return found
 
 
 def about(run: Run) -> str:

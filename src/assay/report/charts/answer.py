@@ -11,12 +11,20 @@ from assay.model.design import SearchDesign
 from assay.model.estimate import Estimate, Known
 from assay.model.run import Run
 from assay.report.charts import svg
-from assay.report.charts.chart import Chart, Drawing, as_rows, colour, hues
+from assay.report.charts.chart import Chart, Drawing, as_rows, colour, hues, why_bounds
 from assay.report.charts.drawings import Axis, Strip, draw, lean
-from assay.report.charts.svg import Scale, logarithmic
+from assay.report.charts.svg import Scale, near, proportional
 from assay.report.model import compared as told
 from assay.report.model import report
-from assay.report.model.rows import Row, Section, failure_words, name_of_case, short_name
+from assay.report.model.rows import (
+    Row,
+    Section,
+    failure_words,
+    name_of_case,
+    response_words,
+    service_words,
+    short_name,
+)
 from assay.verdict.compare import RunComparison
 from assay.verdict.search import SearchAnswer, answer_of
 
@@ -40,7 +48,7 @@ def answer(run: Run, found: Sequence[Section]) -> Chart | None:
     if len(strips) < 2 or not any(strip.drawn for strip in strips):
         return None
     axis = Axis(
-        logarithmic,
+        proportional,
         lambda value: fmt.significant(value),
         "throughput over that of the best: right is faster",
     )
@@ -57,7 +65,9 @@ def answer(run: Run, found: Sequence[Section]) -> Chart | None:
 
 def _meaning(strips: Sequence[Strip]) -> str:
     """What the marks mean, of those that are there."""
-    said = "Mark: throughput over that of the best, paired by block; bar: its 95 % interval."
+    bars = any(strip.value is not None and strip.low != strip.high for strip in strips)
+    paired = ", paired by block; bar: its 95 % interval" if bars else ""
+    said = f"Mark: throughput over that of the best{paired}."
     if any(strip.below or strip.above for strip in strips):
         said += " Hatched with an arrow: known from one side only, the truth lies that way."
     if any(strip.hidden for strip in strips):
@@ -90,6 +100,50 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
         above=open_above if best else ratio.high is None,
         group=group,
         badge=badge(row),
+    )
+
+
+def latency(run: Run, found: Sequence[Section]) -> Chart | None:
+    """p50 and p99 of each server, to stand beside the answer: at a fixed rate where the run has one."""
+    rated = [one for one in found if any(row.response_p50_ns is not None for row in one.candidates)]
+    chosen = {one.rows[0].case.workload: one for one in reversed(rated or found) if one.candidates}
+    shown = list(reversed(chosen.values()))
+    colours = hues(run.header.cases)
+    strips = [
+        _times(row, one.title, colours[row.name], rated=bool(rated))
+        for one in shown
+        for row in one.candidates
+    ]
+    if not any(strip.drawn for strip in strips):
+        return None
+    clock = "response time at a fixed rate" if rated else "service time of the closed loop"
+    axis = Axis(proportional, fmt.time, f"{clock}: left is faster")
+    return Chart(
+        name="p50-p99",
+        title="Latency, p50 to p99",
+        note="Mark: p50; end of the bar: p99." + why_bounds(row for one in shown for row in one.candidates),
+        draw=lambda width: draw(strips, axis, width),
+        heads=("server", "p50 and p99"),
+        rows=as_rows((strip.name, strip.label) for strip in strips),
+    )
+
+
+def _times(row: Row, group: str, place: int | None, *, rated: bool) -> Strip:
+    words = response_words(row) if rated else service_words(row)
+    median, tail = (
+        (row.response_p50_ns, row.response_p99_ns) if rated else (row.service_p50_ns, row.service_p99_ns)
+    )
+    if median is None:
+        return Strip(row.name, place, fmt.UNKNOWN, group=group)
+    return Strip(
+        row.name,
+        place,
+        " to ".join(words),
+        value=median.value,
+        high=tail.value if tail else None,
+        below=row.times.slack.down < 1,
+        above=row.times.slack.up > 1,
+        group=group,
     )
 
 
@@ -148,33 +202,33 @@ def _search(run: Run) -> Chart | None:
     )
 
 
+_STEPS_BESIDE = 480.0
+"""From this width on the words of a trial stand beside its mark, below it on a phone."""
+
+
 def _steps(found: SearchAnswer, capacity: Estimate | None, width: float) -> Drawing:
-    phone = width < 560
-    words = 0.0 if phone else min(0.45 * width, 12 + max(svg.width_of(step.why, 11) for step in found.steps))
+    phone = width < _STEPS_BESIDE
+    widest = 12 + max(svg.width_of(step.why, 11) for step in found.steps)
+    words = 0.0 if phone else min(0.45 * width, widest)
     rates = [step.rate_per_s for step in found.steps]
     ends = [one for one in (capacity.low, capacity.high, capacity.value) if one] if capacity else []
-    x = logarithmic([*rates, *ends], 40, width - words - 12)
-    row, top = (34.0 if phone else 24.0), 8.0
-    bottom = top + row * len(found.steps)
-    parts = [*_capacity(capacity, x, top, bottom), *_rates(x, top, bottom)]
+    x = proportional([*rates, *ends], 40, width - words - 12)
+    y = top = 8.0
+    parts: list[str] = []
     for place, step in enumerate(found.steps):
-        y = top + row * place + 12
-        parts.append(svg.text(0, y + 4, str(place + 1), "soft small"))
-        cls = colour(0)
-        at = x(step.rate_per_s)
+        at, lines = x(step.rate_per_s), svg.wrapped(step.why, width - 40 if phone else words, 11)
+        parts.append(svg.text(0, y + 16, str(place + 1), "soft small"))
         if step.holds is None:
-            parts += (svg.line(at - 5, y - 5 * way, at + 5, y + 5 * way, "thin s-none") for way in (1, -1))
-        else:
-            parts.append(svg.mark(0, at, y, f"{'fill' if step.holds else 'open'} {cls}", 6))
-        if phone:
-            parts.append(
-                svg.text(40, y + 20, svg.cut(step.why, width - 40, 11), "soft small", whole=step.why)
+            parts += (
+                svg.line(at - 5, y + 12 - 5 * way, at + 5, y + 12 + 5 * way, "thin s-none") for way in (1, -1)
             )
         else:
-            parts.append(
-                svg.text(width - words, y + 4, svg.cut(step.why, words, 11), "soft small", whole=step.why)
-            )
-    return Drawing(width, bottom + 40, tuple(parts))
+            parts.append(svg.mark(0, at, y + 12, f"{'fill' if step.holds else 'open'} {colour(0)}", 6))
+        start, first = (40.0, y + 31) if phone else (width - words, y + 16)
+        parts += [svg.text(start, first + 13 * row, one, "soft small") for row, one in enumerate(lines)]
+        y += 24 + 13 * (len(lines) if phone else max(0, len(lines) - 1))
+    back = (*_capacity(capacity, x, top, y), *_rates(x, top, y))
+    return Drawing(width, y + 40, (*back, *parts))
 
 
 def _capacity(capacity: Estimate | None, x: Scale, top: float, bottom: float) -> Iterator[str]:
@@ -194,7 +248,9 @@ def _rates(x: Scale, top: float, bottom: float) -> Iterator[str]:
         words = svg.short(fmt.rate(tick))
         at = min(x(tick), x.end - svg.width_of(words, 11) / 2)
         yield svg.text(at, bottom + 15, words, "soft small", "middle")
-    yield svg.text((x.start + x.end) / 2, bottom + 32, "rate that was offered", "soft small", "middle")
+    yield svg.text(
+        (x.start + x.end) / 2, bottom + 32, x.named("rate that was offered"), "soft small", "middle"
+    )
 
 
 def claims(run: Run) -> Chart | None:
@@ -219,7 +275,7 @@ def claims(run: Run) -> Chart | None:
                 other=claim.published_ratio,
             )
         )
-    axis = Axis(logarithmic, lambda value: fmt.significant(value), "ratio", ((1.0, "equal"),), names=0.45)
+    axis = Axis(proportional, lambda value: fmt.significant(value), "ratio", ((1.0, "equal"),), names=0.45)
     return Chart(
         name="claims",
         title="Published against measured",
@@ -265,7 +321,7 @@ def changes(found: RunComparison) -> Chart | None:
         )
     if not strips:
         return None
-    axis = Axis(logarithmic, lambda value: fmt.significant(value), "new / base", ((1.0, "no change"),))
+    axis = Axis(near, lambda value: fmt.significant(value), "new / base", ((1.0, "no change"),))
     return Chart(
         name="changes",
         title="New against base",

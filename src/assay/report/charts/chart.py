@@ -23,8 +23,9 @@ from assay.stats.steady import steady_state
 
 FILE_WIDTH = 760.0
 """Width in pixels of charts written to files (twice that in a PNG)."""
-WIDE, NARROW = 900.0, 358.0
-"""What the page holds of each chart: one for a desk, and one for a phone with the same size of letters."""
+WIDE, HALF, NARROW = 900.0, 530.0, 358.0
+"""What the page holds of each chart: one for a desk (or for half of its width, where two stand side by side),
+and one for a phone with the same size of letters."""
 _EDGE = 16.0
 
 # Okabe and Ito's palette without its yellow and black, which vanish on a white or a dark page, and two more:
@@ -54,7 +55,7 @@ class Drawing(NamedTuple):
 @dataclass(frozen=True)
 class Chart:
     """A chart. `name` is good for a file and an anchor; `note` says how to read it; `draw` draws it in so
-    many pixels' width. `small` charts stand beside each other."""
+    many pixels' width. `small` charts stand beside each other; `first` ones stand below the answer."""
 
     name: str
     title: str
@@ -63,11 +64,13 @@ class Chart:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     small: bool = False
+    first: bool = False
 
 
-def inline(chart: Chart) -> tuple[tuple[str, str], ...]:
+def inline(chart: Chart, *, half: bool = False) -> tuple[tuple[str, str], ...]:
     """The chart for a page, as (class, SVG): the style shows the one that fits the reader's window."""
-    sizes = (("narrow", NARROW),) if chart.small else (("wide", WIDE), ("narrow", NARROW))
+    desk = ("half", HALF) if half else ("wide", WIDE)
+    sizes = (("narrow", NARROW),) if chart.small else (desk, ("narrow", NARROW))
     return tuple((size, _document(chart.draw(width), chart.title)) for size, width in sizes)
 
 

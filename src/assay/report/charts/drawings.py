@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from assay.core import units as fmt
 from assay.report.charts import svg
@@ -59,7 +60,7 @@ def plot(curves: Sequence[Curve], frame: Frame, width: float, height: float = HE
     x = frame.x(
         10 + max((svg.width_of(svg.short(frame.write_y(one)), 11) for one in ticks), default=0.0), width - 10
     )
-    parts = [*legend, svg.text(0, title_y, frame.y_title, "soft small")]
+    parts = [*legend, svg.text(0, title_y, y.named(frame.y_title), "soft small")]
     parts += _grid(frame, x, y, ticks, width, title_y + 14)
     parts += [
         svg.text(x.start + 8, title_y + 26 + 15 * place, words, "small warn")
@@ -102,7 +103,7 @@ def _grid(
         if at - half > free:
             yield svg.text(at, y.start + 15, words, "soft small", "middle")
             free = at + half + 4
-    yield svg.text((x.start + x.end) / 2, y.start + 32, frame.x_title, "soft small", "middle")
+    yield svg.text((x.start + x.end) / 2, y.start + 32, x.named(frame.x_title), "soft small", "middle")
     if frame.level is not None:
         value, words = frame.level
         yield svg.line(x.start, y(value), x.end, y(value), "refline")
@@ -142,7 +143,7 @@ class ThroughputCurve:
 def throughput_courses(found: Sequence[ThroughputCurve], width: float) -> Drawing:
     """A small plot a server, on one time axis, each from zero to its own highest."""
     columns = 1 if width < 600 else min(3, len(found)) if len(found) != 4 else 2
-    gap, height = 24.0, 150.0
+    gap, height = 24.0, 150.0 if len(found) > 1 else 250.0
     room = (width - gap * (columns - 1)) / columns
     ends = [x for course in found for trial in (course.mean, *course.trials) for x, _ in trial]
     parts = []
@@ -160,7 +161,7 @@ def _course(course: ThroughputCurve, time: Scale, width: float, height: float) -
     cls = colour(course.colour)
     highest = max(y for trial in (course.mean, *course.trials) for _, y in trial) or 1.0
     y = Scale(0, highest * 1.05, height - 20, 26)
-    ticks = y.ticks(3)
+    ticks = y.ticks(int(height / 50))
     x = Scale(
         time.low, time.high, 6 + max(svg.width_of(svg.short(fmt.rate(one)), 11) for one in ticks), width - 4
     )
@@ -194,8 +195,8 @@ _AXIS_ROOM = 78.0
 class Strip:
     """One row. `value`, `low`, `high` and `trials` are on the axis; `below` and `above` say that the truth
     may lie lower, or higher, than what is drawn; one that is `hidden` was measured and is hatched throughout.
-    `label` stands beside it, `badge` below it; `other` is a second value, drawn hollow; `group` opens a
-    group.
+    `label` stands beside it, in the colour of its `tone`; `badge` below it; `other` is a second value, drawn
+    hollow; `group` opens a group.
     """
 
     name: str
@@ -211,11 +212,12 @@ class Strip:
     other: float | None = None
     group: str = ""
     hidden: bool = False
+    tone: Literal["", "good", "bad"] = ""
 
     @property
     def drawn(self) -> bool:
-        """Whether anything of it is seen on the axis."""
-        return self.hidden or any(True for _ in self.values())
+        """Whether a figure of it is seen on the axis."""
+        return any(True for _ in self.values())
 
     def values(self) -> Iterator[float]:
         """Whatever the axis must hold."""
@@ -257,8 +259,26 @@ def draw(strips: Sequence[Strip], axis: Axis, width: float) -> Drawing:
         drawn, height = (_narrow if phone else _wide)(strip, scale, y, width)
         parts += drawn
         y += height
-    below = _axis(axis, scale, top, y, width) if values else []
-    return Drawing(width, y + (38 if values else 4), (*below, *parts))
+    if not values:
+        return Drawing(width, y + 4, tuple(parts))
+    titles = svg.wrapped(scale.named(axis.unit), 0.9 * width if phone else scale.end - scale.start, 11)
+    parts += [
+        svg.text(
+            _within((scale.start + scale.end) / 2, one, width),
+            y + 31 + 14 * place,
+            one,
+            "soft small",
+            "middle",
+        )
+        for place, one in enumerate(titles)
+    ]
+    return Drawing(width, y + 24 + 14 * len(titles), (*_axis(axis, scale, top, y, width), *parts))
+
+
+def _within(x: float, words: str, width: float) -> float:
+    """The middle of small words at `x`, moved as far as they need to lie within the width."""
+    half = svg.width_of(words, 11) / 2
+    return min(max(x, half), width - half)
 
 
 def _wide(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str], float]:
@@ -266,12 +286,15 @@ def _wide(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str]
     cls = "name" if strip.colour is None else f"name own {colour(strip.colour)}"
     parts = [
         svg.text(0, middle + 4, svg.cut(strip.name, scale.start - 18, bold=True), cls, whole=strip.name),
-        svg.text(
-            width, middle + 4, svg.cut(strip.label, width - scale.end - 20), anchor="end", whole=strip.label
-        ),
         *_track(strip, scale, middle),
     ]
-    return parts, 36 + _badge(parts, strip, scale.start, y + 41, width)
+    lines = svg.wrapped(strip.label, width - scale.end - 20)
+    parts += [
+        svg.text(width, middle + 4 + 14 * place, words, _tone(strip), "end")
+        for place, words in enumerate(lines)
+    ]
+    below = 14 * max(0, len(lines) - 1)
+    return parts, 36 + max(below, _badge(parts, strip, scale.start, y + 41, scale.end if below else width))
 
 
 def _narrow(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str], float]:
@@ -279,12 +302,18 @@ def _narrow(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[st
     beside = svg.width_of(strip.name, bold=True) + svg.width_of(strip.label) + 16 <= width
     parts = [svg.text(0, y + 14, svg.cut(strip.name, width, bold=True), cls, whole=strip.name)]
     if beside:
-        parts.append(svg.text(width, y + 14, strip.label, anchor="end"))
-    else:
+        parts.append(svg.text(width, y + 14, strip.label, _tone(strip), "end"))
+    lines = [] if beside else svg.wrapped(strip.label, width)
+    for words in lines:
         y += 16
-        parts.append(svg.text(0, y + 14, svg.cut(strip.label, width), whole=strip.label))
+        parts.append(svg.text(0, y + 14, words, _tone(strip)))
     parts += _track(strip, scale, y + 29)
-    return parts, 50 + (0 if beside else 16) + _badge(parts, strip, 0, y + 54, width)
+    return parts, 50 + 16 * len(lines) + _badge(parts, strip, 0, y + 54, width)
+
+
+def _tone(strip: Strip) -> str:
+    """The class of a label that says good or bad."""
+    return f"name {strip.tone}" if strip.tone else ""
 
 
 def _badge(parts: list[str], strip: Strip, x: float, y: float, width: float) -> float:
@@ -322,7 +351,7 @@ def _track(strip: Strip, scale: Scale, y: float) -> Iterator[str]:
 
 
 def _axis(axis: Axis, scale: Scale, top: float, bottom: float, width: float) -> list[str]:
-    """Lines behind the strips, ticks and the unit; words that would touch are left out."""
+    """Lines behind the strips and ticks; words that would touch are left out."""
     parts, free = [], -1.0
     for tick in scale.ticks(max(2, int((scale.end - scale.start) / _AXIS_ROOM))):
         x, words = scale(tick), svg.short(axis.write(tick))
@@ -339,8 +368,6 @@ def _axis(axis: Axis, scale: Scale, top: float, bottom: float, width: float) -> 
         half = svg.width_of(shown, 11) / 2
         at = min(max(x, half), width - half)
         parts.append(svg.text(at, top - 8, shown, "soft small", "middle", whole=words))
-    middle = (scale.start + scale.end) / 2
-    parts.append(svg.text(middle, bottom + 31, axis.unit, "soft small", "middle"))
     return parts
 
 

@@ -15,15 +15,13 @@ from assay.model.trial import Trial
 from assay.report.charts.answer import badge
 from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, trials_by_case, why_bounds
 from assay.report.charts.drawings import Axis, Curve, Frame, Strip, draw, plot
-from assay.report.charts.svg import Scale, linear, logarithmic
+from assay.report.charts.svg import Scale, linear, proportional
 from assay.report.model.rows import Row, Section, failure_words, response_words, short_name, throughput_words
 from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
 from assay.verdict.objective import objectives as readable
 
 _FAR = 6.0
 """How many times the fastest a ceiling may serve and have its line on the scale."""
-
-_HOW = "Small dots: the trials; mark: their mean; bar: its 95 % interval; hatched: what is possible beyond."
 
 
 def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
@@ -47,7 +45,7 @@ def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
     return Chart(
         name=f"{name}{place.suffix}",
         title=f"{title}{place.where}",
-        note=_how(name, place) + dashed + beyond,
+        note=_how(strips, searched=name == "capacity") + dashed + beyond,
         draw=lambda width: draw(strips, axis, width),
         heads=("server", "value", "95 %", "trials"),
         rows=as_rows(
@@ -57,13 +55,18 @@ def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
     )
 
 
-def _how(name: str, place: Placed) -> str:
-    """What the marks mean; of a single trial there is no mean and no interval."""
-    if name == "capacity":
-        return "Bar: 95 % sure; hatched: known from one side."
-    if max(row.trials for row in place.section.rows) == 1:
-        return "Mark: the one trial; hatched: what is possible beyond."
-    return _HOW
+def _how(strips: Sequence[Strip], *, searched: bool = False) -> str:
+    """What the marks mean, of those that are there; a single trial has no mean and no interval."""
+    several = any(len(strip.trials) > 1 for strip in strips)
+    said = [
+        ("small dots: the trials", several),
+        ("mark: their mean" if several else "mark: the one trial", not searched),
+        ("bar: 95 % interval", any(None is not strip.low != strip.high for strip in strips)),
+        ("hatched with an arrow: what is possible beyond", any(one.below or one.above for one in strips)),
+        ("hatched throughout: measured, but no figure can be shown", any(one.hidden for one in strips)),
+    ]
+    words = "; ".join(words for words, there in said if there)
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def _served(place: Placed, row: Row, *, searched: bool) -> Strip:
@@ -76,7 +79,7 @@ def _served(place: Placed, row: Row, *, searched: bool) -> Strip:
     trials = (
         ()
         if searched
-        else tuple(stats.rate_per_s(one.measurement) for one in place.trials(row) if one.measurement)
+        else _each([stats.rate_per_s(one.measurement) for one in place.trials(row) if one.measurement])
     )
     if known is not None and known.limits:
         return Strip(
@@ -130,7 +133,7 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
     strips = [
         Strip(
             row.name, place.colours[row.name], taken.write(found.value), found.value, found.low, found.high,
-            trials=tuple(value for one in place.trials(row) if (value := taken.of_trial(one)) is not None),
+            trials=_each([value for one in place.trials(row) if (value := taken.of_trial(one)) is not None]),
         )
         for row in rows
         if (found := taken.of_row(row)) is not None
@@ -141,7 +144,7 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
     return Chart(
         name=f"{taken.name}{place.suffix}",
         title=f"{taken.title}{place.where}",
-        note=_HOW,
+        note=_how(strips),
         draw=lambda width: draw(strips, axis, width),
         heads=("server", "value", "95 %", "trials"),
         rows=as_rows(
@@ -150,6 +153,11 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
         ),
         small=True,
     )
+
+
+def _each(values: Sequence[float]) -> tuple[float, ...]:
+    """The trials' values; a single one is the mark itself."""
+    return tuple(values) if len(values) > 1 else ()
 
 
 def _between(found: Estimate | None, write: Callable[[float | None], str]) -> str:
@@ -192,7 +200,7 @@ def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
             run, f"latency{suffix}", f"Response time against throughput{where}",
             "Open loop: p99 response time at each offered rate; a curve that turns up has reached its knee."
             + why_bounds(bounded),
-            waits, logarithmic, ("answers a second", fmt.rate), ("p99 response time", fmt.time),
+            waits, proportional, ("answers a second", fmt.rate), ("p99 response time", fmt.time),
         )  # fmt: skip
         yield _against(
             run, f"connections{suffix}", f"Throughput against connections{where}",
@@ -221,7 +229,7 @@ def objectives(run: Run) -> Iterator[Chart | None]:
         yield _against(
             run, f"objective-{slug(limit.figure)}{suffix}", f"{limit.figure} at each rate tried{where}",
             f"A mark a trial, response time from the intended start. Dashed: the objective, {limit.text}.",
-            places, logarithmic, ("rate that was offered", fmt.rate), (limit.figure, fmt.time),
+            places, proportional, ("rate that was offered", fmt.rate), (limit.figure, fmt.time),
             level=(limit.most, limit.text),
         )  # fmt: skip
 

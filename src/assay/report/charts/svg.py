@@ -177,6 +177,10 @@ class Scale:
     end: float
     log: bool = False
 
+    def named(self, title: str) -> str:
+        """The title of an axis of this scale: one that is logarithmic says so."""
+        return f"{title} (logarithmic)" if self.log else title
+
     def __call__(self, value: float) -> float:
         """The pixel of `value`; of values beyond the ends, the end."""
         held = min(max(value, self.low), self.high)
@@ -201,6 +205,31 @@ class Scale:
 def linear(values: Iterable[float], start: float, end: float) -> Scale:
     """From zero to a little above the largest value."""
     return Scale(0.0, 1.04 * max(values, default=0.0) or 1.0, start, end)
+
+
+FAR = 20.0
+"""Values further apart than so many times need a logarithmic scale: on a linear one the small ones vanish."""
+
+
+def proportional(values: Iterable[float], start: float, end: float) -> Scale:
+    """From zero, so that twice as long is twice as much; logarithmic where values are too far apart."""
+    known = list(values)
+    return (logarithmic if _far(known) else linear)(known, start, end)
+
+
+def near(values: Iterable[float], start: float, end: float) -> Scale:
+    """Over the values alone, for differences from a line among them; logarithmic where they are far apart."""
+    known = list(values) or [1.0]
+    if _far(known):
+        return logarithmic(known, start, end)
+    low, high = min(known), max(known)
+    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return Scale(low - room, high + room, start, end)
+
+
+def _far(values: Iterable[float]) -> bool:
+    known = [value for value in values if value > 0]
+    return bool(known) and max(known) > FAR * min(known)
 
 
 def logarithmic(values: Iterable[float], start: float, end: float) -> Scale:

@@ -19,7 +19,7 @@ from assay.model.trial import Trial
 from assay.report.charts import chart as data
 from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, why_bounds
 from assay.report.charts.drawings import Curve, Frame, ThroughputCurve, plot, throughput_courses
-from assay.report.charts.svg import Scale, logarithmic
+from assay.report.charts.svg import Scale, near, proportional
 from assay.report.model import circumstances
 from assay.report.model.rows import Row, Section, short_name, time_words
 from assay.stats.pairing import LOOKING, course, paired_logs
@@ -56,14 +56,23 @@ def over_time(place: Placed) -> Chart | None:
     return Chart(
         name=f"over-time{place.suffix}",
         title=f"Throughput over time{place.where}",
-        note=(
-            "Each server on its own scale. Bold: mean of the trials; faint: each trial; shaded: warm-up; "
-            "triangle: a trial's level changed there."
-        ),
+        note=_course_note(found),
         draw=lambda width: throughput_courses(found, width),
         heads=("server", "second", "mean", "lowest", "highest"),
         rows=as_rows(rows),
     )
+
+
+def _course_note(found: Sequence[ThroughputCurve]) -> str:
+    """What the marks mean, of those that are there."""
+    marks = (
+        ("bold: mean of the trials; faint: each trial", any(curve.trials for curve in found)),
+        ("shaded: warm-up", any(at < 0 for curve in found for at, _ in curve.mean)),
+        ("triangle: a trial's level changed there", any(curve.changes for curve in found)),
+    )
+    words = "; ".join(words for words, there in marks if there)
+    own = "Each server on its own scale." if len(found) > 1 else ""
+    return f"{own} {words[:1].upper()}{words[1:]}{'.' if words else ''}".strip()
 
 
 def percentiles(place: Placed) -> Chart | None:
@@ -84,10 +93,11 @@ def percentiles(place: Placed) -> Chart | None:
         for row, clock, points in found
     ]
     reach = max(x for curve in curves for x, _ in curve.points)
+    spread = any(low < high for curve in curves for _, low, high in curve.ends)
     values = [y for curve in curves for _, *ys in (*curve.points, *curve.ends) for y in ys]
     frame = Frame(
         x=lambda start, end: Scale(2.0, max(reach, 2.5), start, end, log=True),
-        y=lambda start, end: logarithmic(values, start, end),
+        y=lambda start, end: proportional(values, start, end),
         write_x=lambda value: _STRETCHED.get(value, fmt.UNKNOWN),
         write_y=lambda value: fmt.time(value * 1e6),
         x_title="percentile",
@@ -103,11 +113,11 @@ def percentiles(place: Placed) -> Chart | None:
         name=f"percentiles{place.suffix}",
         title=f"Percentiles of time{place.where}",
         note=(
-            "Service time, from the send to the whole answer; thin bars: 95 % intervals over the trials."
+            "Service time, from the send to the whole answer."
             if closed
-            else "Response time runs from the intended start, service time from the send: the gap is "
-            "waiting. Thin bars: 95 % intervals over the trials."
+            else "Response time runs from the intended start, service time from the send: the gap is waiting."
         )
+        + (" Thin bars: 95 % intervals over the trials." if spread else "")
         + why_bounds(place.section.candidates),
         draw=lambda width: plot(curves, frame, width),
         heads=("server", "clock", "percentile", "time", "low", "high"),
@@ -242,7 +252,7 @@ def _frame(drawn: Sequence[Curve], steps: int, units: str) -> Frame:
     values = [1.0, *(value for curve in drawn for _, *ys in (*curve.points, *curve.ends) for value in ys)]
     return Frame(
         x=lambda start, end: Scale(1.0, float(steps), start, end),
-        y=lambda start, end: logarithmic(values, start, end),
+        y=lambda start, end: near(values, start, end),
         write_x=lambda value: f"{value:g}",
         write_y=lambda value: fmt.significant(value, 3),
         x_title=f"{units} so far",
@@ -297,7 +307,7 @@ def _block(run: Run, block: Block) -> Chart | None:
         return None
     frame = Frame(
         x=lambda start, end: Scale(min(ends), max(ends), start, end),
-        y=lambda start, end: logarithmic(rates, start, end),
+        y=lambda start, end: proportional(rates, start, end),
         write_x=lambda value: fmt.significant(value, 3),
         write_y=fmt.rate,
         x_title="seconds since measuring began" if shown.measures else "seconds since the block began",
