@@ -40,6 +40,7 @@ STORED: dict[str, list[tuple[str, ...]]] = {
         ("history", "--results", "{records}", "--trend", "quotes/go", "--json"),
     ],
     "rules": [("rules", "--json")],
+    "explain": [("explain", "T2", "R8", "--json")],
     "audit": [("audit", "ab.txt", "k6.txt", "--json")],
     "audit-sarif": [("audit", "ab.txt", "k6.txt", "--sarif", "-")],
 }
