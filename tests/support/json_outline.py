@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from typing import Any
 
-PROSE = frozenset({"meaning", "remedy", "source", "description", "example", "details"})
+PROSE = frozenset({"meaning", "remedy", "source", "description", "details"})
 """Texts of rules, which docs/method/rules holds to their wording: of these only the type counts."""
 
 OF_THE_MOMENT = frozenset({"judged_unix_ns", "assay_version", "assay", "version"})
