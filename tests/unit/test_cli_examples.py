@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli import verbs
 from assay.cli.main import overview
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 
 ROOT = Path(__file__).parents[2]
 FILES = ("mix.jsonl", "ca.pem", "cat.png")
@@ -41,10 +41,9 @@ def parse(command: str) -> None:
 def test_the_examples_of_each_verb(verb: verbs.Verb) -> None:
     parser = Parser(f"assay {verb.name}", "")
     verb.module().configure(parser)
-    shown = re.findall(r"^  (assay .*(?:(?<=\\)\n.*)*)$", parser.epilog or "", re.MULTILINE)
-    assert shown
-    for command in shown:
-        parse(command)
+    assert parser.shown_examples
+    for command, _ in parser.shown_examples:
+        parse(command[command.index("assay ") :])
 
 
 def test_the_examples_of_the_overview() -> None:

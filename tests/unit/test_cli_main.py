@@ -14,6 +14,7 @@ import pytest
 
 from assay.cli import main as cli
 from assay.cli import verbs
+from assay.cli.main import overview
 from assay.core import credentials
 
 Captured = pytest.CaptureFixture[str]
@@ -24,19 +25,68 @@ def test_help_lists_every_verb_and_fits_a_terminal(capsys: Captured) -> None:
         assert cli.main(words) == 0
         told = capsys.readouterr()
         assert all(f"  {verb.name} " in told.out for verb in verbs.VERBS)
-        assert max(map(len, told.out.splitlines())) <= 80
+        assert fits(told.out)
         assert told.err == ""
+
+
+def fits(told: str) -> bool:
+    """Whether it is read without scrolling much: 40 lines of 80 columns."""
+    lines = told.splitlines()
+    return len(lines) <= 40 and max(map(len, lines)) <= 80
+
+
+def test_the_whole_help_adds_tools_exit_codes_and_variables(capsys: Captured) -> None:
+    assert cli.main(["--help-all"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(overview())
+    assert all(word in told for word in ("  h2load ", "  130  ", "  ASSAY_RESULTS "))
+    assert max(map(len, told.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in verbs.VERBS])
 def test_each_verb_explains_itself_with_examples(verb: str, capsys: Captured) -> None:
     assert cli.main([verb, "--help"]) == 0
     told = capsys.readouterr().out
-    assert f"usage: assay {verb}" in told
+    assert told.startswith(f"usage: assay {verb}")
     assert f"examples:\n  assay {verb}" in told.replace(
         "examples:\n  assay explain", f"examples:\n  assay {verb}"
     )
+    assert told.index("examples:") < 200, "examples come first"
+    assert told.count("\n  assay ") <= 4
+    assert fits(told)
+    assert "`assay --help-all`" in told
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in verbs.VERBS])
+def test_the_whole_help_of_a_verb_has_every_flag_and_example(verb: str, capsys: Captured) -> None:
+    assert cli.main([verb, "--help-all"]) == 0
+    told = capsys.readouterr().out
+    found = verbs.find(verb)
+    assert found is not None
+    parser = found.parser()
+    assert all(
+        f"{name} " in told or f"{name}," in told for one in parser.actions for name in one.option_strings
+    )
+    assert all(command in told for command, _ in parser.shown_examples)
     assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("verb", "wanted"),
+    [
+        ("load", "connections duration requests/s ramp latency p99 header auth token warm json html"),
+        ("versus", "budget duration connections header auth token slower json"),
+        ("capacity", "p99 errors rate duration connections header json"),
+        ("run", "quick blocks profile server resume json"),
+        ("report", "html markdown csv png json"),
+    ],
+)
+def test_what_most_people_look_for_is_in_the_short_help(verb: str, wanted: str, capsys: Captured) -> None:
+    assert cli.main([verb, "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert [
+        word for word in wanted.split() if word.replace("requests/s", "requests a second") not in told
+    ] == []
 
 
 def test_version_is_data(capsys: Captured) -> None:
@@ -49,12 +99,12 @@ def test_version_is_data(capsys: Captured) -> None:
     [
         (["lod"], "assay: unknown verb 'lod'; did you mean 'load'?\n"),
         (["zzz"], "assay: unknown verb 'zzz'; `assay --help` lists the verbs\n"),
-        (["load"], "assay: the following arguments are required: URL; see `assay load --help`\n"),
+        (["load"], "assay: URL is missing; write it like `assay load http://127.0.0.1:8080/`\n"),
         (
             ["load", "http://127.0.0.1:1/", "--ramp-up", "5s"],
             "assay: unknown flag '--ramp-up'; --stage 30s:0..1000 raises the rate over that time\n",
         ),
-        (["load", "x", "--slo=p99<1s"], "assay: unknown flag '--slo=p99<1s'; `assay capacity` has it\n"),
+        (["load", "x", "--slo=p99<1s"], "assay: unknown flag '--slo'; `assay capacity` has it\n"),
         (["versus", "a", "b", "--slo", "p"], "assay: unknown flag '--slo'; `assay capacity` has it\n"),
         (
             ["run", "franklin", "--save"],
@@ -140,7 +190,7 @@ def test_a_value_of_dashes_is_bad_usage(words: list[str], capsys: Captured) -> N
 
 @pytest.mark.parametrize("verb", [verb.name for verb in verbs.VERBS])
 def test_every_flag_of_every_verb_refuses_a_value_of_dashes(verb: str, capsys: Captured) -> None:
-    assert cli.main([verb, "--help"]) == 0
+    assert cli.main([verb, "--help-all"]) == 0
     flags = re.findall(r"(?m)^  (?:-\w, )?(--[a-z-]+) [A-Z'\[{]", capsys.readouterr().out)
     for flag in flags:
         assert cli.main([verb, f"{flag}=--"]) == 2, flag

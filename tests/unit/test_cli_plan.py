@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.cli import load_flags
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 from assay.core.errors import InputError
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_runs import case, measurement, run, trial
 
 from assay.cli import versus
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 from assay.model.block import LONGEST_NS
 from assay.model.design import Candidate, ComparisonDesign
 from assay.model.run import Run

@@ -11,7 +11,7 @@ from wire import HELLO, recording
 from assay import dropin
 from assay.cli import load_flags, plan_words
 from assay.cli.main import main
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
 from assay.verdict.see import encodings_asked

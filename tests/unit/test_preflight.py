@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import before_run, run
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 from assay.core.errors import EnvironmentLacks, InputError
 from assay.servers import host
 from assay.servers.host import BackgroundLoad

@@ -12,7 +12,7 @@ from assay.cli import before_run, one_run, report_outputs, words
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.model.design import Candidate, CandidatesDesign, Terms
     from assay.model.plan import LoadPlan
 
@@ -45,7 +45,7 @@ def add_to(
     start.add_argument("--ready-timeout", type=words.time_ns, default=DEFAULT_READY_NS, metavar="TIME",
                        help="how long a server may take to answer rightly [30s]")  # fmt: skip
     how = parser.add_argument_group("each trial")
-    how.add_argument("-d", "--duration", dest="measure_ns", type=words.time_ns, metavar="TIME",
+    how.add_argument("-d", "--duration", common=True, dest="measure_ns", type=words.time_ns, metavar="TIME",
                      default=None if duration_depends else words.time_ns(duration),
                      help=f"measure for so long [{duration}{duration_depends}]")  # fmt: skip
     how.add_argument("--warm-up", dest="warm_up_ns", type=_time_or_none, metavar="TIME",
@@ -53,7 +53,9 @@ def add_to(
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
+    output.add_argument(
+        "--json", common=True, action="store_true", help="the whole run as JSON on standard output"
+    )
     report_outputs.add_to(parser)
 
 

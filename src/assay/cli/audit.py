@@ -16,7 +16,7 @@ from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError, reason_of
 
 if TYPE_CHECKING:
     from assay.audit import Audit
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
 
 _TEXTS = frozenset(
     [

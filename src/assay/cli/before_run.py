@@ -15,7 +15,7 @@ from assay.core import console
 from assay.core.errors import EnvironmentLacks, InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.core.settings import Settings
     from assay.plan.resolved import ResolvedRun
     from assay.runner.bench import Where

@@ -10,7 +10,7 @@ from assay.cli.plan_words import full_url
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.model.design import SearchDesign
     from assay.verdict.objective import Objective
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("url", nargs="?", metavar="URL", help="a URL; with --command, may hold {port}")
-    parser.add_argument("--slo", required=True, type=_objective, metavar="LIMITS",
+    parser.add_argument("--slo", common=True, required=True, type=_objective, metavar="LIMITS",
                         help="the objective: p50 … p99.99, mean, max (response time), errors; all "
                         "must hold: 'p99<50ms,errors<0.1%%'")  # fmt: skip
-    parser.add_argument("--command", default="", metavar="CMD",
-                        help="start this server anew for each trial, on {port} or $PORT")  # fmt: skip
+    parser.add_argument("--command", common=True, default="", metavar="CMD",
+                        help="start this server for each trial, on {port} or $PORT")  # fmt: skip
     parser.add_argument("--name", default="", metavar="NAME", help="what the server is called")
     search = parser.add_argument_group("the search")
-    search.add_argument("--from", dest="lowest", type=words.rate_per_s, metavar="RATE",
+    search.add_argument("--from", common=True, dest="lowest", type=words.rate_per_s, metavar="RATE",
                         help="lowest rate [a 200th of the highest]")  # fmt: skip
-    search.add_argument("--to", dest="highest", type=words.rate_per_s, metavar="RATE",
-                        help="highest rate [a little above what a closed loop gets]")  # fmt: skip
+    search.add_argument("--to", common=True, dest="highest", type=words.rate_per_s, metavar="RATE",
+                        help="highest rate [a little above that of a closed loop]")  # fmt: skip
     search.add_argument("--resolution", type=adhoc_flags.share, default=0.05, metavar="SHARE",
                         help="end when the capacity is known to this share, 95 %% sure [5%%]")  # fmt: skip
-    search.add_argument("--budget", type=words.time_ns, default=240_000_000_000, metavar="TIME",
+    search.add_argument("--budget", common=True, type=words.time_ns, default=240_000_000_000, metavar="TIME",
                         help="end, settled or not, after so much load (warm-ups included) [4m]")  # fmt: skip
-    search.add_argument("--connections", "-c", dest="most", type=words.whole, metavar="N",
-                        help="use at most so many [as many as rate and objective can need]")  # fmt: skip
+    search.add_argument("-c", "--connections", common=True, dest="most", type=words.whole, metavar="N",
+                        help="use at most so many [as rate and objective can need]")  # fmt: skip
     adhoc_flags.add_to(
         parser, duration="3s", warm_up="1s", warm_up_help="warm up for so long", connections=False
     )

@@ -19,7 +19,7 @@ from assay.report.style import HEADING, SEVERITY_STYLE
 
 if TYPE_CHECKING:
     from assay.audit.finding import AuditRule
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.plan.study import Study
     from assay.runner.doctor import Fitness, Need
     from assay.servers import Server

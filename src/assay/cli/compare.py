@@ -10,7 +10,7 @@ from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE, InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.core.settings import Settings
     from assay.model.run import Run
     from assay.verdict.compare import RunComparison, Watched

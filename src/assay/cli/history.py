@@ -11,7 +11,7 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.store.index import Filter, Index
 
 DEFAULT_LIMIT = 20

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.cli import before_run, load_flags, plan_words, report_outputs
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 from assay.core import console, credentials, signals
 from assay.core.errors import EXIT_INTERRUPTED, AssayError, InputError
 from assay.engine import driver, target_policy
@@ -35,14 +35,19 @@ def configure(parser: Parser) -> None:
     load_flags.add_to(parser)
     before_run.add_cluster_flags(parser)
     output = parser.add_argument_group("output")
-    output.add_argument("--json", action="store_true", help="the whole result as JSON on standard output")
+    output.add_argument(
+        "--json", action="store_true", common=True, help="the whole result as JSON on standard output"
+    )
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
     _run_flags(parser)
     parser.examples(
         ("assay load http://127.0.0.1:8080/", "64 connections as fast as they go, for 10 s"),
         ("assay load localhost:8080/api -c 8 -d 30s --warm-up 5s", "8 connections, measured once warm"),
-        ("assay load http://127.0.0.1:8080/ --rate 5k", "response times at 5,000 requests a second"),
+        (
+            "assay load http://127.0.0.1:8080/ --rate 5k",
+            "latency at 5,000 requests a second: p50, p99, p99.9",
+        ),
         (
             'assay load http://127.0.0.1:8080/users -b \'{"name": "ada"}\' \\\n'
             "      -H 'Content-Type: application/json' --expect-status 201",
@@ -220,7 +225,10 @@ def _run_flags(parser: Parser) -> None:
     """Add the flags."""
     keep = parser.add_argument_group("keep it", "as a run of one trial, as `assay report latest` shows it")
     keep.add_argument(
-        "--save", action="store_true", help="keep a record and its report in the folder of runs"
+        "--save",
+        action="store_true",
+        common=True,
+        help="keep a record and its report in the folder of runs",
     )
     keep.add_argument("--name", default="", metavar="NAME",
                       help="what the server is called, which loads are compared by [its URL]")  # fmt: skip

@@ -26,8 +26,8 @@ from assay.cli.load_table import (
     TLS,
     LoadFlag,
 )
+from assay.cli.parser import FlagGroup, Parser
 from assay.cli.plan_words import full_url, host_and_port, target_of
-from assay.cli.words import Parser
 from assay.core import urls
 from assay.core.errors import InputError
 from assay.engine import target_policy
@@ -55,8 +55,13 @@ def add_some(parser: Parser, dests: Collection[str]) -> None:
                 _add(group, flag)
 
 
-def _add(group: argparse._ArgumentGroup, flag: LoadFlag) -> None:
-    settings: Tree = {"dest": flag.dest, "help": flag.help, "default": argparse.SUPPRESS}
+def _add(group: FlagGroup, flag: LoadFlag) -> None:
+    settings: Tree = {
+        "dest": flag.dest,
+        "help": flag.help,
+        "default": argparse.SUPPRESS,
+        "common": flag.common,
+    }
     if flag.parse is None:
         group.add_argument(*flag.names, action="store_const", const=flag.switch, **settings)
     elif flag.metavar.startswith("{"):

@@ -157,6 +157,8 @@ class LoadFlag:
     help: str
     repeat: bool = False
     switch: Any = True
+    common: bool = False
+    """Whether the short help shows it."""
 
     @property
     def dest(self) -> str:
@@ -166,23 +168,26 @@ class LoadFlag:
 
 HOW_MUCH = (
     LoadFlag(("-c", "--connections"), "load.connections", words.whole, "N",
-         f"connections kept busy [{DEFAULT_CONNECTIONS}, or fewer where --count needs fewer]; "
-         "with --rate, at most so many"),
-    LoadFlag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]"),
-    LoadFlag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead"),
+         f"connections kept busy; at most, with --rate [{DEFAULT_CONNECTIONS}]", common=True),
+    LoadFlag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]",
+         common=True),
+    LoadFlag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead",
+         common=True),
     LoadFlag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
     LoadFlag(("--cpus",), "cpus", words.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
     LoadFlag(("--warm-up",), "warmup_max_ns", words.time_ns, "TIME",
-         "load for so long before measuring [0s]"),
+         "load for so long before measuring [0s]", common=True),
     LoadFlag(("--think-time",), "load.think_time_ns", words.time_ns, "TIME",
          "pause of a connection between an answer and its next request [0s]"),
 )  # fmt: skip
 
 AT_A_RATE = (
     LoadFlag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
-         "open loop: send so many requests a second, whatever the server does: 500, 20k, 6/m"),
+         "open loop: requests a second, whatever the server does; the latency is what users see: "
+         "500, 20k, 6/m", common=True),
     LoadFlag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
-         "open loop in stages; repeatable: 30s:0..5000, 10s:5000, 5s:0 (a pause)", repeat=True),
+         "ramps and steps, repeatable: 30s:0..5000 (a ramp), 10s:5000, 5s:0 (a pause)", repeat=True,
+         common=True),
     LoadFlag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
          "open loop: even or random gaps between requests [constant]"),
     LoadFlag(("--pacer",), "load.pacer", str, "{spin,sleep}",
@@ -193,16 +198,16 @@ WHAT = (
     LoadFlag(("-m", "--method"), "request.method", words.method, "METHOD",
          "request method [GET; POST with a body]"),
     LoadFlag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
-         "add a request header; repeatable", repeat=True),
-    LoadFlag(("-b", "--body"), "request.body", str, "TEXT", "request body"),
+         "add a request header; repeatable", repeat=True, common=True),
+    LoadFlag(("-b", "--body"), "request.body", str, "TEXT", "request body", common=True),
     LoadFlag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
     LoadFlag(("-F", "--form"), "request.form", form_part, "NAME=TEXT|NAME=@PATH",
          "field of a multipart form; repeatable; after a PATH ;type=… and ;filename=… may follow",
          repeat=True),
     LoadFlag(("--chunked",), "request.chunk_bytes", words.whole, "BYTES",
          "stream the body in chunks of so many bytes, without a Content-Length"),
-    LoadFlag(("-u", "--user"), "sent.basic", basic, "NAME:PASSWORD", "basic authorisation"),
-    LoadFlag(("--bearer",), "sent.bearer", bearer, "TOKEN", "bearer authorisation"),
+    LoadFlag(("-u", "--user"), "sent.basic", basic, "NAME:PASSWORD", "basic auth", common=True),
+    LoadFlag(("--bearer",), "sent.bearer", bearer, "TOKEN", "bearer auth, by a token", common=True),
     LoadFlag(("--accept-encoding",), "sent.accept_encoding", header_value, "CODINGS",
          "ask for a coded body: gzip, br, …"),
     LoadFlag(("--template",), "request.templated", None, "",
@@ -228,7 +233,7 @@ WHAT = (
 
 WHAT_IS_RIGHT = (
     LoadFlag(("--expect-status",), "expect.status", words.statuses, "CODES",
-         f"status codes of right answers [{DEFAULT_STATUSES}]; any checks none"),
+         f"right status codes: 200,204, 2xx or any [{DEFAULT_STATUSES}]", common=True),
     LoadFlag(("--expect-header",), "expect.headers", expected_header, "'NAME[: REGEX]'",
          "a header that right answers have; repeatable", repeat=True),
     LoadFlag(("--expect-body",), "expect.equals", str, "TEXT", "the decoded body is exactly TEXT"),
@@ -277,7 +282,8 @@ TLS = (
          "HTTP/1: offer these protocols; none offers none [http/1.1]"),
     LoadFlag(("--tls-min",), "tls.least", str, "{1.2,1.3}", "lowest version [1.2]"),
     LoadFlag(("--tls-max",), "tls.most", str, "{1.2,1.3}", "highest version [1.3]"),
-    LoadFlag(("-k", "--insecure"), "tls.insecure", None, "", "accept any certificate"),
+    LoadFlag(("-k", "--insecure"), "tls.insecure", None, "", "accept any certificate",
+         common=True),
     LoadFlag(("--no-resumption",), "tls.resumption", None, "", "a full handshake each time", switch=False),
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -184,9 +185,10 @@ def _spoken(argv: list[str]) -> list[str]:
 
 
 def _dispatch(words: list[str]) -> int:
-    if not words or words[0] in ("-h", "--help", "help"):
-        return _help(words[1:])
+    if not words or words[0] in ("-h", "--help", "--help-all", "help"):
+        return _help(words[1:], everything=words[:1] == ["--help-all"])
     if words[0] in ("-V", "--version", "version"):
+        _check_alone(words)
         console.write(f"assay {assay.version()}")
         return EXIT_OK
     tool = dropin.find(words[0])
@@ -198,39 +200,54 @@ def _dispatch(words: list[str]) -> int:
     return verb.module().run(verb.parser().read(words[1:]))
 
 
-def _help(words: list[str]) -> int:
+def _help(words: list[str], *, everything: bool) -> int:
     if words:
+        _check_alone(words)
         return _dispatch([words[0], "--help"])
-    console.write(overview())
+    console.write(f"{overview()}\n\n{environment()}" if everything else overview())
     return EXIT_OK
 
 
-def overview() -> str:
-    """What `assay --help` prints."""
-    from assay.core.settings import VARIABLES
+def _check_alone(words: list[str]) -> None:
+    if len(words) > 1:
+        raise InputError(f"unexpected argument {words[1]!r}", "`assay VERB --help` tells a verb's options")
 
+
+def overview() -> str:
+    """What `assay --help` prints: the verbs, on one screen."""
     lines = [
         "usage: assay VERB [...]",
         "",
-        "Assay weighs web servers honestly: it drives load, runs whole comparisons of",
-        "servers, and says of every number whether it can be believed.",
+        "Load and compare web servers, and say which figures can be believed.",
+        "",
+        "examples:",
+        "  assay load http://127.0.0.1:8080/",
+        "  assay versus './old --port {port}' './new --port {port}'",
     ]
-    listed = verbs.listed()
-    width = max(len(verb.name) for verb in listed)
+    width = max(len(verb.name) for verb in verbs.VERBS)
     group = ""
-    for verb in listed:
+    for verb in verbs.VERBS:
         if verb.group != group:
             group = verb.group
             lines += ["", f"{group}:"]
         lines.append(f"  {verb.name:<{width}}  {verb.purpose}")
+    tools = ", ".join(tool.name for tool in dropin.TOOLS)
     lines += [
         "",
-        "examples:",
-        "  assay load http://127.0.0.1:8080/",
-        "  assay run franklin --quick",
-        "  assay report latest --markdown results.md",
-        "",
-        "`assay VERB --help` shows a verb's flags and examples.",
+        f"Speak another tool's language: {tools}",
+        "`assay VERB --help` shows a verb's options and examples;",
+        "`assay --help-all` exit codes and variables of the environment.",
+    ]
+    return "\n".join(lines)
+
+
+def environment() -> str:
+    """What `assay --help-all` adds: the tools spoken for, exit codes, variables of the environment."""
+    from assay.core.settings import VARIABLES
+
+    lines = [
+        "tools whose flags and reports are spoken:",
+        *(f"  {tool.name:<10}  {tool.purpose}" for tool in dropin.TOOLS),
         "",
         "exit codes:",
         *(f"  {code:<3}  {meaning}" for code, meaning in EXIT_CODES.items()),
@@ -242,13 +259,20 @@ def overview() -> str:
 
 
 def _unknown(word: str) -> InputError:
-    from difflib import get_close_matches
+    """A first word that is no verb: a name like one, or what belongs behind one."""
+    from assay.cli.mistakes import nearest
 
     names = [verb.name for verb in verbs.listed()]
-    near = get_close_matches(word, names, n=1, cutoff=0.5)
-    what = "flag" if word.startswith("-") else "verb"
-    remedy = f"did you mean {near[0]!r}?" if near else "`assay --help` lists the verbs"
-    return InputError(f"unknown {what} {word!r}", remedy)
+    if word.startswith("-"):
+        near = nearest(word, ("--help", "--help-all", "--version"))
+        remedy = f"did you mean {near}?" if near else "a verb comes first: `assay load URL`"
+        return InputError(f"unknown flag {word!r}", remedy)
+    if "://" in word or re.fullmatch(r"[\w.-]+:\d+(/.*)?", word):
+        return InputError("a URL is no verb", "write `assay load URL`")
+    near = nearest(word, names, alike=0.5)
+    return InputError(
+        f"unknown verb {word!r}", f"did you mean {near!r}?" if near else "`assay --help` lists the verbs"
+    )
 
 
 if __name__ == "__main__":

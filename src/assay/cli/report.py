@@ -14,7 +14,7 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, AssayError, InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.core.settings import Settings
     from assay.model.run import Judgement, Run
     from assay.report.model.profiles import ProfilePair
@@ -73,10 +73,12 @@ def _report_flags(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="latest, a run's id or its beginning, or a path")
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    parser.add_argument("--beside", metavar="RUN",
+    parser.add_argument("--beside", metavar="RUN", common=True,
                         help="the run under the other profile of the study [that of its series]")  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
-    report_outputs.add_to(parser)
+    parser.add_argument(
+        "--json", action="store_true", common=True, help="the whole run as JSON on standard output"
+    )
+    report_outputs.add_to(parser, common=True)
     parser.examples(
         ("assay report latest", "the end screen of the last run"),
         ("assay report latest --html report.html", "a page with charts"),

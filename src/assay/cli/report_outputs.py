@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 from assay.core import console
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.core.units import counted
@@ -200,6 +200,8 @@ class OneFile:
     flag: str
     help: str
     make: Callable[[OutputRun], Content]
+    common: bool = False
+    """Whether the short help of every verb shows it."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,8 @@ class Folder:
     flag: str
     help: str
     make: Callable[[OutputRun], Files]
+    common: bool = False
+    """Whether the short help of every verb shows it."""
 
 
 def _html(shown: OutputRun) -> Content:
@@ -280,7 +284,7 @@ def _hgrm(shown: OutputRun) -> Files:
 
 
 OUTPUTS: tuple[OneFile | Folder, ...] = (
-    OneFile("html", "one page with charts, for a browser without a network", _html),
+    OneFile("html", "one page with charts, readable without a network", _html, common=True),
     OneFile("markdown", "tables and findings, for a README", _markdown),
     Folder("png", "each chart as a picture, for slides", _png),
     Folder("svg", "each chart as a picture that scales", _svg),
@@ -292,12 +296,14 @@ OUTPUTS: tuple[OneFile | Folder, ...] = (
 )
 
 
-def add_to(parser: Parser) -> None:
-    """Add a flag for each output, and GitHub's step summary."""
+def add_to(parser: Parser, *, common: bool = False) -> None:
+    """Add a flag for each output, and GitHub's step summary; `common` ones of a verb that only writes."""
     group = parser.add_argument_group("write it as", "PATH may be - for standard output")
     for output in OUTPUTS:
         metavar = "PATH" if isinstance(output, OneFile) else "DIR"
-        group.add_argument(f"--{output.flag}", metavar=metavar, help=output.help)
+        group.add_argument(
+            f"--{output.flag}", metavar=metavar, help=output.help, common=common or output.common
+        )
     group.add_argument(
         "--step-summary", action="store_true", help="add to the summary of a GitHub Actions step"
     )

@@ -13,8 +13,8 @@ from assay.core import console, vault
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.cli.parser import Parser
     from assay.cli.run_series import SeriesView
-    from assay.cli.words import Parser
     from assay.core.settings import Settings
     from assay.model.design import Choices
     from assay.model.run import Series
@@ -23,22 +23,29 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("study", nargs="*", metavar="STUDY", help="a study's name or the path of its file")
-    parser.add_argument("--all", action="store_true", help="every study there is, one after the other")
+    parser.add_argument(
+        "--all", common=True, action="store_true", help="every study there is, one after the other"
+    )
     how = parser.add_argument_group("how it is run")
-    how.add_argument("--profile", choices=("fair", "published", "both"), metavar="{fair,published,both}",
+    how.add_argument("--profile", common=True, choices=("fair", "published", "both"),
+                     metavar="{fair,published,both}",
                      help="equal terms, the settings as published, or both side by side [fair]")  # fmt: skip
-    how.add_argument("--quick", action="store_true", help="few, short trials: a first look")
-    how.add_argument("--blocks", type=words.whole, metavar="N", help="trials of each case [the study's]")
+    how.add_argument("--quick", common=True, action="store_true", help="few, short trials: a first look")
+    how.add_argument(
+        "--blocks", common=True, type=words.whole, metavar="N", help="trials of each case [the study's]"
+    )
     how.add_argument("--seed", type=words.natural, metavar="N", help="seed of the order of trials [drawn]")
-    how.add_argument("--server", action="append", default=[], metavar="NAME",
+    how.add_argument("--server", common=True, action="append", default=[], metavar="NAME",
                      help="only this server (and the null server); repeatable")  # fmt: skip
-    how.add_argument("--latency", action="store_true",
+    how.add_argument("--latency", common=True, action="store_true",
                      help="open loops too: response times at 25 to 90 %% of capacity")  # fmt: skip
     how.add_argument("--no-control", action="store_true",
                      help="do not measure one server a second time (A/A)")  # fmt: skip
-    how.add_argument("--sequential", action="store_true",
+    how.add_argument("--sequential", common=True, action="store_true",
                      help="trials one after the other instead of servers that are interleaved")  # fmt: skip
-    how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
+    how.add_argument(
+        "--resume", common=True, metavar="RUN", help="go on with a run, or a series, that was cut off"
+    )
     how.add_argument("--secret", action="append", default=[], metavar="VALUE",
                      help="of --resume: what the record hides, a password, say; - reads lines from standard "
                      "input; repeatable")  # fmt: skip
@@ -46,9 +53,11 @@ def configure(parser: Parser) -> None:
     before_run.add_cluster_flags(parser)
     before_run.add_quiet_flag(parser)
     report_outputs = parser.add_argument_group("output")
-    report_outputs.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     report_outputs.add_argument(
-        "--json", action="store_true", help="each whole run as JSON on standard output"
+        "--results", common=True, metavar="DIR", help="the folder of runs [./results]"
+    )
+    report_outputs.add_argument(
+        "--json", common=True, action="store_true", help="each whole run as JSON on standard output"
     )
     parser.examples(
         ("assay run franklin", "the study, on equal terms"),

@@ -16,7 +16,7 @@ from assay.core.units import counted
 from assay.runner.bench import Silent
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.core.settings import Settings
     from assay.plan.resolved import ResolvedRun
     from assay.runner.prepare import Ready

@@ -14,7 +14,7 @@ from assay.core import console
 from assay.core.errors import EXIT_CODES, EXIT_OK
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
 
 
 def _completion_flags(parser: Parser) -> None:
@@ -117,9 +117,9 @@ def _verb(verb: verbs.Verb) -> Iterator[str]:
         value = "" if action.nargs == 0 else f" {action.metavar or action.dest}"
         head = f"{', '.join(action.option_strings)}{value}".strip()
         yield from _item(head, (action.help or "") % {})
-    for line in (parser.epilog or "").splitlines():
-        if example := re.fullmatch(r"  (assay .*|    +\S.*)", line):
-            yield from (".PP", ".nf", _escaped(example[1].strip()), ".fi")
+    for command, purpose in parser.shown_examples:
+        for line in (*command.splitlines(), purpose):
+            yield from (".PP", ".nf", _escaped(line.strip()), ".fi")
 
 
 def _item(head: str, text: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from assay import dropin
-from assay.cli.words import Parser
+from assay.cli.parser import Parser
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from assay.cli.compare import share as any_share
 from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
     from assay.model.design import ComparisonDesign
     from assay.plan.words.case import Scan
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("candidates", nargs="*", metavar="COMMAND|URL",
-                        help="a shell command that serves on {port} or $PORT, or a URL")  # fmt: skip
-    parser.add_argument("--url", default=adhoc_flags.DEFAULT_URL, metavar="URL",
-                        help="where a started server is asked [http://127.0.0.1:{port}/]")  # fmt: skip
-    parser.add_argument("--name", action="append", default=[], metavar="NAME",
-                        help="what a candidate is called, in their order; repeatable")  # fmt: skip
-    parser.add_argument("--scan", action="append", default=[], type=_scan, metavar="NAME=V1,V2…",
+                        help="a command that serves on {port} or $PORT, or a URL")  # fmt: skip
+    parser.add_argument("--url", common=True, default=adhoc_flags.DEFAULT_URL, metavar="URL",
+                        help="URL of a started server [http://127.0.0.1:{port}/]")  # fmt: skip
+    parser.add_argument("--name", common=True, action="append", default=[], metavar="NAME",
+                        help="name of a candidate, in their order; repeatable")  # fmt: skip
+    parser.add_argument("--scan", common=True, action="append", default=[], type=_scan, metavar="NAME=V1,V2…",
                         help="one candidate for each value of {NAME} in a command: workers=1,2,4 or "
                         "workers=1..4; repeatable")  # fmt: skip
     until = parser.add_argument_group("until when")
-    until.add_argument("--budget", type=words.time_ns, metavar="TIME",
-                       help="end, settled or not, after so much load, warm-ups included [90s, or "
-                       "what the four blocks may take that settle anything]")  # fmt: skip
+    until.add_argument("--budget", common=True, type=words.time_ns, metavar="TIME",
+                       help="end after so much load [90s, or what the four blocks "
+                       "may take that settle anything]")  # fmt: skip
     until.add_argument("--margin", type=adhoc_flags.share, default=0.02, metavar="SHARE",
                        help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
     until.add_argument("--no-control", dest="control", action="store_false",
@@ -50,19 +50,20 @@ def configure(parser: Parser) -> None:
     adhoc_flags.add_to(
         parser,
         duration="2s",
-        duration_depends="; 0.6s of slices between builds of one program, or 0.4s where the budget is short",
+        duration_depends="; 0.6s or 0.4s of slices between builds of one program",
         warm_up="10s",
         warm_up_help="warm a candidate's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
     )
     parser.examples(
         ("assay versus './old --port {port}' './new --port {port}'", "two builds, on ports of their own"),
+        ("assay versus http://127.0.0.1:8001/ http://127.0.0.1:8002/", "servers that run already"),
+        ("assay versus ./base ./head --fail-if-slower 2%", "a gate: exit 3 only if surely > 2 % slower"),
         (
             "assay versus 'PORT={port} node a.js' 'PORT={port} node b.js' \\\n"
             "      --name express --name fastify --url http://127.0.0.1:{port}/users",
             "names, and a path",
         ),
-        ("assay versus http://127.0.0.1:8001/ http://127.0.0.1:8002/", "servers that run already"),
         (
             "assay versus './old {port}' './new {port}' \\\n"
             "      --url https://127.0.0.1:{port}/ -k --http2 --streams 10",
@@ -74,16 +75,15 @@ def configure(parser: Parser) -> None:
             "assay versus ./a ./b --budget 5m --margin 0.5% --markdown result.md",
             "a small difference, and a table for a README",
         ),
-        ("assay versus ./base ./head --fail-if-slower 2%", "a gate: exit 3 only if surely > 2 % slower"),
         ("assay versus ./a ./b; echo $?", "0 settled, 1 not settled or invalid, 2 a server does not answer"),
     )
 
 
 def _gate_flags(parser: Parser) -> None:
-    gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
-    gate.add_argument("--fail-if-slower", type=any_share, metavar="SHARE",
-                      help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
-                      "ends when that is decided")  # fmt: skip
+    gate = parser.add_argument_group("a gate")
+    gate.add_argument("--fail-if-slower", common=True, type=any_share, metavar="SHARE",
+                      help="exit with 3 if the second surely serves less than the first by more than "
+                      "this; the run ends once that is decided")  # fmt: skip
     gate.add_argument("--fail-if-unsure", action="store_true",
                       help="exit with 1 where that cannot be told; 0 without this")  # fmt: skip
 

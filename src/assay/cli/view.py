@@ -14,7 +14,7 @@ from assay.core import console
 from assay.core.errors import EXIT_OK, EnvironmentLacks, reason_of
 
 if TYPE_CHECKING:
-    from assay.cli.words import Parser
+    from assay.cli.parser import Parser
 
 HOST = "127.0.0.1"
 _BACKLOG = 32
