@@ -7,6 +7,7 @@ from pathlib import Path
 
 import made_studies
 import psutil
+import pytest
 
 from assay.model.finding import Finding
 from assay.model.interleaving import InterleavedSnapshot
@@ -43,6 +44,7 @@ class KillsSupervisor(Silent):
         self.killed.append("right")
 
 
+@pytest.mark.beside
 def test_a_supervisor_that_is_killed_costs_its_own_server_that_block(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=1, interleaved=True, measure_s=2.0)
     run = made_studies.run(tmp_path, kills := KillsSupervisor())
@@ -56,6 +58,7 @@ def test_a_supervisor_that_is_killed_costs_its_own_server_that_block(tmp_path: P
     assert psutil.Process().children(recursive=True) == []
 
 
+@pytest.mark.beside
 def test_a_server_that_never_gets_warm_is_measured_after_its_bound(tmp_path: Path) -> None:
     made_studies.write(
         tmp_path,
@@ -90,6 +93,7 @@ def test_a_server_ten_thousand_times_slower_ends_no_block(tmp_path: Path) -> Non
     assert all(rate > 0 for rate in right.arm.rounds.values())
 
 
+@pytest.mark.beside
 def test_a_warm_up_holds_some_service_times_of_a_slow_server_in_each_slice(tmp_path: Path) -> None:
     """Answers of 50 ms: one to each connection in a slice of the length that the study gives."""
     made_studies.write(

@@ -113,6 +113,7 @@ def test_what_a_service_used_is_told_of_the_server_whose_slice_it_was(tmp_path: 
     assert descendants() == []
 
 
+@pytest.mark.beside
 def test_a_server_that_dies_ends_its_arm_and_the_others_go_on(tmp_path: Path) -> None:
     made_studies.write(
         tmp_path, ["right", "dies", "exits", "slow"], blocks=1, interleaved=True, ready_timeout_s=1
@@ -162,6 +163,7 @@ def test_ctrl_c_keeps_whole_rounds_and_the_run_goes_on_after_them(tmp_path: Path
     assert run.judgement is not None and not run.judgement.complete
 
 
+@pytest.mark.beside
 def test_nothing_is_left_of_a_harness_that_was_killed_and_its_run_goes_on(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=2, interleaved=True, measure_s=0.3)
     with running(tmp_path) as process:
@@ -181,6 +183,7 @@ def test_nothing_is_left_of_a_harness_that_was_killed_and_its_run_goes_on(tmp_pa
     assert run.judgement is not None and run.judgement.complete
 
 
+@pytest.mark.beside
 def test_servers_that_do_not_fit_follow_one_another_and_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

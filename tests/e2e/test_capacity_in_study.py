@@ -66,6 +66,7 @@ def test_a_server_that_fails_its_closed_loop_is_a_row_with_the_reason(run: Run) 
     assert answers_of(run)["greeting/dies@capacity"] is None
 
 
+@pytest.mark.beside
 def test_a_search_that_was_cut_off_goes_on(tmp_path: Path) -> None:
     write(tmp_path, "right")
     whole = made_studies.run(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -17,6 +18,7 @@ QUICK = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--resolution", "60%")
 """Percentiles of few requests: p50 needs a hundred."""
 
 
+@pytest.mark.beside
 def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -> None:
     words = ("--command", command(tmp_path, "--delay-s", "0.03"), "--name", "late")
     rates = ("--from", "150", "--to", "400", "--budget", "3m")
@@ -28,8 +30,8 @@ def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -
     found = answer_of(stored(tmp_path))
     assert found.state == "below the range" and found.capacity is not None
     assert (found.capacity.low, found.capacity.high) == (None, 150.0)
-    assert "[ 1]" in ended.stderr and "missed (p50 3" in ended.stderr
-    assert "missed     p50 3" in ended.stdout  # each trial is a row
+    assert "[ 1]" in ended.stderr and re.search(r"missed \(p50 ([3-9]\d|\d{3})", ended.stderr)
+    assert re.search(r"missed     p50 ([3-9]\d|\d{3})", ended.stdout)  # each trial is a row
     again = assay(tmp_path, "report", "latest")
     assert again.stdout.startswith(ended.stdout.split("\nreport ")[0])
 
@@ -51,6 +53,7 @@ def test_an_objective_that_always_holds_is_a_bound_from_below(tmp_path: Path) ->
     assert place.throughput == found.capacity
 
 
+@pytest.mark.beside
 def test_a_server_that_dies_is_a_finding_and_the_search_goes_on_below(tmp_path: Path) -> None:
     words = ("--command", command(tmp_path, "--die-after", "150"), "--name", "mortal")
     rates = ("--from", "60", "--to", "2000", "--budget", "25s")
@@ -66,6 +69,7 @@ def test_a_server_that_dies_is_a_finding_and_the_search_goes_on_below(tmp_path: 
     assert run.judgement is not None and not run.judgement.clean
 
 
+@pytest.mark.beside
 def test_a_url_is_searched_from_what_a_closed_loop_gets(tmp_path: Path) -> None:
     line = command(tmp_path, "--port", "0", "--delay-s", "0.02")
     with subprocess.Popen(line.split(), stdout=subprocess.PIPE, text=True) as server:

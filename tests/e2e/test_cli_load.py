@@ -135,6 +135,7 @@ def test_a_load_in_a_pipe_ends_in_a_plain_summary(url: str) -> None:
     assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
+@pytest.mark.beside
 def test_json_holds_the_plan_the_measurement_and_the_verdict(url: str) -> None:
     ended = assay("load", f"{url}/a?b=c", "-c", "2", "-n", "200", "--json")
     told = json.loads(ended.stdout)
@@ -173,6 +174,7 @@ def test_a_load_that_is_kept_is_a_run_like_any_other(url: str, tmp_path: Path) -
     assert alone.stdout.startswith("run_id,") and not (tmp_path / "results").exists()
 
 
+@pytest.mark.beside
 def test_what_is_asked_for_is_what_arrives(url: str, tmp_path: Path) -> None:
     body = tmp_path / "body.txt"
     body.write_text("from a file")
@@ -191,6 +193,7 @@ def test_wrong_answers_are_failures_and_the_figures_invalid(url: str) -> None:
     assert assay("load", f"{url}/404", "-c", "1", "-n", "50", "--expect-status", "404").returncode == 0
 
 
+@pytest.mark.beside
 def test_a_refused_connection_is_said_and_invalid() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -200,6 +203,7 @@ def test_a_refused_connection_is_said_and_invalid() -> None:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("rate", [[], ["--rate", "100"]])
 def test_a_load_that_reaches_nothing_ends_at_once_and_says_so(rate: list[str]) -> None:
     with socket.socket() as unused:
@@ -223,6 +227,7 @@ class Simple(Handler):
     protocol_version = "HTTP/1.0"
 
 
+@pytest.mark.beside
 def test_a_server_that_closes_each_connection_is_followed() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Simple)
     server.daemon_threads = True
@@ -243,6 +248,7 @@ def test_a_server_that_closes_each_connection_is_followed() -> None:
     assert "W5" not in {finding["code"] for finding in json.loads(given.stdout)["findings"]}
 
 
+@pytest.mark.beside
 def test_a_server_that_says_nothing_is_not_served_at_0_a_second() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -254,12 +260,14 @@ def test_a_server_that_says_nothing_is_not_served_at_0_a_second() -> None:
     assert "no answer came within the measured" in ended.stdout
 
 
+@pytest.mark.beside
 def test_a_rate_that_nobody_can_send_is_refused_in_a_line() -> None:
     ended = assay("load", "http://127.0.0.1:9/", "--rate", "4294967295")
     assert ended.returncode == 2
     assert ended.stderr.count("\n") <= 2 and "100000000 requests per second" in ended.stderr
 
 
+@pytest.mark.beside
 def test_ctrl_c_ends_a_load_that_is_behind_its_rate_by_far(url: str) -> None:
     terminal = Terminal("load", url, "-c", "2", "-d", "1h", "--rate", "100M")
     terminal.read_until(r"p50 \d")
@@ -267,6 +275,7 @@ def test_ctrl_c_ends_a_load_that_is_behind_its_rate_by_far(url: str) -> None:
     assert terminal.end() == 130
 
 
+@pytest.mark.beside
 def test_a_strangers_machine_is_not_loaded_without_yes() -> None:
     ended = assay("load", "http://203.0.113.7/", "-d", "1s")
     assert ended.returncode == 2
@@ -275,6 +284,7 @@ def test_a_strangers_machine_is_not_loaded_without_yes() -> None:
     assert "--yes" in ended.stderr
 
 
+@pytest.mark.beside
 def test_on_a_terminal_it_asks_first_and_no_is_the_default() -> None:
     terminal = Terminal("load", "http://203.0.113.7/", "-d", "1s")
     terminal.read_until(r"\[y/N\]")
@@ -283,6 +293,7 @@ def test_on_a_terminal_it_asks_first_and_no_is_the_default() -> None:
     assert "nothing was sent" in terminal.text
 
 
+@pytest.mark.beside
 def test_ctrl_c_reports_what_was_measured(url: str) -> None:
     terminal = Terminal("load", url, "-c", "2", "-d", "100s")
     terminal.read_until(r"p50 \d")
@@ -293,6 +304,7 @@ def test_ctrl_c_reports_what_was_measured(url: str) -> None:
     assert "Traceback" not in terminal.text
 
 
+@pytest.mark.beside
 def test_ctrl_c_in_a_pipe_still_gives_whole_json(url: str) -> None:
     command = [*ASSAY, "load", url, "-c", "2", "-d", "100s", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -315,12 +327,14 @@ def test_the_live_view_hides_the_cursor_and_gives_it_back(url: str) -> None:
     assert max(len(line) for line in re.split(r"[\r\n]+", plain)) <= 80
 
 
+@pytest.mark.beside
 def test_no_color_is_respected_on_a_terminal(url: str) -> None:
     terminal = Terminal("load", url, "-c", "2", "-d", "300ms", NO_COLOR="1")
     terminal.end()
     assert not re.search(r"\x1b\[[0-9;]*3[0-9][;m]", terminal.text)
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("words", "said"),
     [

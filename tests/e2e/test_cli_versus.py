@@ -44,6 +44,7 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     assert again.stdout.startswith(ended.stdout.split("\nreport ")[0])
 
 
+@pytest.mark.beside
 def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> None:
     words = (command(tmp_path), command(tmp_path, *SLOW), "--name", "fast", "--name", "slow", "--no-control")
     out = ("--json", "--markdown", "out.md", "--csv", "out.csv")
@@ -72,6 +73,7 @@ def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> No
     assert "versus" in listed.stdout
 
 
+@pytest.mark.beside
 def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_path: Path) -> None:
     hooks = ("--setup", "echo setup {delay} >>h", "--prepare", "echo prepare {delay} >>h")
     words = (command(tmp_path, "--delay-s", "{delay}"), "--scan", "delay=0.02,0", "--name", "candidate")
@@ -118,6 +120,7 @@ def test_a_candidate_that_dies_under_load_is_a_row_and_the_answer_is_invalid(tmp
     assert any(trial.measurement for trial in run.trials if trial.case == "sound")
 
 
+@pytest.mark.beside
 def test_candidates_that_answer_differently_are_not_compared_unless_that_is_meant(tmp_path: Path) -> None:
     words = (command(tmp_path), command(tmp_path, "--body-bytes", "500"), "--name", "a", "--name", "b")
     ended = assay(tmp_path, "versus", *words, *QUICK)

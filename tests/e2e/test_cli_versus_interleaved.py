@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 from made_candidates import ASSAY, PATIENCE_S, assay, command, environment, left_of
 from test_cli_versus import SLOW, port, standing, stored
 
@@ -44,6 +45,7 @@ def test_a_candidate_given_twice_is_a_build_of_one_program_and_no_difference(tmp
     assert "serves" not in told.replace("serves more", "")
 
 
+@pytest.mark.beside
 def test_a_candidate_that_answers_nothing_right_sits_once(tmp_path: Path) -> None:
     words = (command(tmp_path, "--fail-after", "8"), command(tmp_path), "--name", "full", "--name", "sound")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "30s")
@@ -101,6 +103,7 @@ def test_servers_that_stand_have_one_long_block_in_parts(tmp_path: Path) -> None
     assert pair.ratio is not None and pair.ratio.n >= 8  # batches of rounds, not blocks
 
 
+@pytest.mark.beside
 def test_one_port_for_two_servers_is_said_and_they_follow_one_another(tmp_path: Path) -> None:
     with standing(tmp_path) as taken:
         fixed = port(taken)

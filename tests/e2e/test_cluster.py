@@ -25,7 +25,10 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'assay-http
 PROBLEM = three_hosts.why_not()
 OTHERS = "198.51.100.9"
 """An address that is on no private network (RFC 5737): the third host's, for those that are told the way."""
-pytestmark = pytest.mark.skipif(bool(PROBLEM), reason=PROBLEM or "namespaces are allowed")
+pytestmark = [
+    pytest.mark.beside,
+    pytest.mark.skipif(bool(PROBLEM), reason=PROBLEM or "namespaces are allowed"),
+]
 
 
 def test_nodes_are_listed_with_roles_clocks_and_links(cluster: Cluster) -> None:

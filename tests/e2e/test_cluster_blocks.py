@@ -34,6 +34,8 @@ from assay.servers.manifest import Requirement
 from assay.servers.requires import Checked
 from assay.store import RunFile
 
+pytestmark = pytest.mark.beside
+
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:

@@ -15,6 +15,8 @@ from test_cli_load import Terminal
 
 from assay import store
 
+pytestmark = pytest.mark.beside
+
 SERVER = """
 format = 1
 title = "somebody's server"

@@ -22,6 +22,8 @@ from assay.report import markdown, terminal
 from assay.stats import rate_per_s
 from assay.verdict import judge
 
+pytestmark = pytest.mark.beside
+
 SHARES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9}
 
 

@@ -53,6 +53,7 @@ def test_a_comparison_goes_on_in_the_block_where_it_was_cut_off(tmp_path: Path) 
     assert again.returncode == 2 and "has ended" in again.stderr
 
 
+@pytest.mark.beside
 def test_a_search_goes_on_with_the_rate_that_is_due(tmp_path: Path) -> None:
     words = ("--command", command(tmp_path, "--delay-s", "0.03"), "--name", "late", "--slo", "p50<1ms")
     flags = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--resolution", "60%", "--from", "50", "--to", "400")

@@ -23,6 +23,8 @@ from assay.servers import Contract, CoreSplit, check_all, read_contract, read_se
 from assay.servers.contract import ServiceTable
 from assay.servers.services import Services, ServiceSpec, requirements, requirements_of_all, upstreams_of_all
 
+pytestmark = pytest.mark.beside
+
 SPLIT = CoreSplit(client=(), server=tuple(sorted(os.sched_getaffinity(0)))[:1], cores=1)
 
 Told = TypeVar("Told")

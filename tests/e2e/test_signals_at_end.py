@@ -21,6 +21,8 @@ import made_candidates
 import pytest
 from made_candidates import ASSAY, PATIENCE_S, QUICK, assay, environment
 
+pytestmark = pytest.mark.beside
+
 CLEANUP = "echo begun > begun; read word < go-on"
 NOTED = "one more signal gives up"
 

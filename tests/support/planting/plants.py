@@ -304,6 +304,15 @@ ALL: tuple[Injected, ...] = (
 
 EVERY = (*ALL, *OF_STREAMS, *EMULATED)
 
+BESIDE = frozenset(
+    [
+        *("G8", "G8 over HTTP/2", "G13", "G13 over HTTP/3", "M5"),
+        *("W1", "W2", "W3", "W3 over HTTP/2", "W5", "W5 over HTTP/2", "W6", "W7", "W8", "W9"),
+        *("S1", "S5", "S7", "D2", "D5", "T4", "T5", "H1", "H3"),
+    ]
+)
+"""Flaws that are counted, not timed: found however busy the machine is."""
+
 ON_A_CLUSTER = {
     "G9": "the server's agent is killed under load",
     "G10": "one of two generators behind a link of 1 Mbit/s",
