@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,18 @@ def test_the_page_of_a_comparison_says_what_changed_and_draws_it(
     assert "Changed, with 95 % intervals apart from 1:" in page
     assert page.count("<svg") == 2 and "no change</text>" in page
     assert "<script" not in page and 'href="/' not in page
+
+
+@pytest.mark.parametrize(("factor", "word", "tone"), [(0.8, "worse", "bad"), (1.25, "better", "good")])
+def test_the_page_says_better_or_worse_in_a_word_and_a_colour(
+    factor: float, word: str, tone: str, compare: Callable[..., int], capsys: Captured
+) -> None:
+    assert compare(scaled(factor), "--html", "-") == 0
+    page = capsys.readouterr().out.split("</style>")[1]
+    assert f'<span class="{tone}">2 {word}</span>, 10 without a change shown' in page
+    assert page.count(f'class="t name {tone}"') == 2 * page.count("<svg")  # throughput and memory
+    assert len(re.findall(f'<td data-head="new is" class="{tone}">{word}</td>', page)) == 2
+    assert [one for one in ("better", "worse") if f"{one}<" in page] == [word]
 
 
 def test_the_page_says_where_nothing_changed(compare: Callable[..., int], capsys: Captured) -> None:

@@ -15,7 +15,7 @@ from assay.report.charts import hues
 from assay.report.charts.answer import changes
 from assay.report.history import damage
 from assay.report.model.circumstances import circumstances
-from assay.report.model.compared import compared
+from assay.report.model.compared import by_case, compared, direction, with_directions
 from assay.report.model.report import report_of
 from assay.store.index import Filter, ListedRun
 from assay.verdict.compare import RunComparison
@@ -95,17 +95,24 @@ def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
 def side_by_side(found: RunComparison, base: str | None) -> str:
     """Two runs side by side; without `base` a file of its own."""
     told, drawn = compared(found), changes(found)
+    compared_figures = [one for one in found.changes if one.change is not None]
+    words = [word for one in compared_figures if (word := direction(one)) or one.metric != "errors"]
     sides = (
         (side, list(html.finding_words(group for which, group in told.findings if which == side)))
         for side, _ in told.which
     )
+    figures = [one for made in told.tables for one in by_case(with_directions(found, made))]
     return html.page(
         "compare",
         "Two runs side by side",
         base,
         told=told,
+        worse=words.count("worse"),
+        better=words.count("better"),
+        same=words.count(""),
         charts=[html.chart_words(drawn)] if drawn else [],
-        tables=[{"title": one.title, "table": html.table(one)} for one in (*told.tables, *told.extra)],
+        tables=[{"title": one.title, "table": html.table(one)} for one in figures],
+        extra=[{"title": one.title, "table": html.table(one)} for one in told.extra],
         findings=[(side, groups) for side, groups in sides if groups],
         how=[
             (side, list(circumstances(run)), fmt.safe(shlex.join(run.header.command), 2000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from assay import verdict
 from assay.core import units as fmt
@@ -23,7 +24,6 @@ from assay.report.model.rows import (
     name_of_case,
     response_words,
     service_words,
-    short_name,
 )
 from assay.verdict.compare import RunComparison
 from assay.verdict.search import SearchAnswer, answer_of
@@ -294,22 +294,24 @@ def claims(run: Run) -> Chart | None:
     )
 
 
+_CHANGED: dict[told.Direction, Literal["", "good", "bad"]] = {"better": "good", "worse": "bad", "": ""}
+
+
 def changes(found: RunComparison) -> Chart | None:
-    """A strip a figure of each case both have; None where nothing can be set against anything."""
-    shown = [one for one in found.changes if one.change is not None and one.metric != "errors"]
-    places = hues(found.new.header.cases)
-    colours = {case.id: places[short_name(case)] for case in found.new.header.cases}
+    """A strip a figure of each case both have, better in green, worse in red; None where there is none."""
     strips = []
-    for one in shown:
+    for one in found.changes:
         ratio = one.change
-        assert ratio is not None  # chosen for it
+        if ratio is None or one.metric == "errors":
+            continue
         open_below = ratio.low is None and ratio.high is not None
         open_above = ratio.high is None and ratio.low is not None
+        word = told.direction(one)
         strips.append(
             Strip(
                 told.NAMES[one.metric],
-                colours.get(one.case, 0),
-                f"{fmt.ratio(ratio)} {one.outcome}".strip(),
+                None,
+                f"{fmt.ratio(ratio)} {word}".strip(),
                 value=None if open_below or open_above else ratio.value,
                 low=ratio.low,
                 high=ratio.high,
@@ -317,6 +319,7 @@ def changes(found: RunComparison) -> Chart | None:
                 above=open_above,
                 badge="; ".join(f"{limit.words} ({limit.code})" for limit in one.limits),
                 group=fmt.safe(one.case, 80),
+                tone=_CHANGED[word],
             )
         )
     if not strips:

@@ -324,7 +324,7 @@ def _badge(parts: list[str], strip: Strip, x: float, y: float, width: float) -> 
 
 
 def _track(strip: Strip, scale: Scale, y: float) -> Iterator[str]:
-    cls = colour(strip.colour)
+    cls = f"s-{strip.tone}" if strip.tone else colour(strip.colour)
     tip = f"{strip.name}: {strip.label}"
     yield svg.line(scale.start, y, scale.end, y, "grid")
     ends = [one for one in (strip.low, strip.value, strip.high) if one is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 from assay import verdict
 from assay.core import units as fmt
@@ -63,9 +64,7 @@ def compared(found: RunComparison) -> Beside:
     """The comparison as every form of it shows it."""
     sides = (("base", found.base), ("new", found.new))
     changed = environment_differences(found.base.header.environment, found.new.header.environment)
-    lines = [
-        TableLine(_cells(change)) for change in _shown(found) if change.base or change.new or change.outcome
-    ]
+    lines = [TableLine(_cells(change)) for change in _shown(found)]
     differences = plain("Differences of the machine and the versions", ("what", "base", "new"), changed)
     return Beside(
         title=" → ".join(fmt.safe(run.header.run_id) for _, run in sides),
@@ -76,6 +75,41 @@ def compared(found: RunComparison) -> Beside:
         sentences=tuple(fmt.safe(said, 500) for said in _aside(found)),
         findings=tuple(one for side, run in sides for one in _findings(found, side, run)),
         extra=(differences,) if changed else (),
+    )
+
+
+Direction = Literal["better", "worse", ""]
+
+
+def direction(change: Change) -> Direction:
+    """Whether a figure of the new run is better or worse, its interval apart from no change; else empty."""
+    if change.change is None:
+        return ""
+    same = 0.0 if change.metric == "errors" else 1.0
+    low, high = change.change.low, change.change.high
+    more, less = low is not None and low > same, high is not None and high < same
+    if not (more or less):
+        return ""
+    return "better" if more == (change.metric == "throughput") else "worse"
+
+
+DIRECTION_TONES: dict[Direction, Tone] = {"better": "good", "worse": "bad", "": "plain"}
+
+
+def with_directions(found: RunComparison, made: Table) -> Table:
+    """The table of figures with a column that says which are better and which are worse."""
+    words = [direction(change) for change in _shown(found)]
+    names = [column.name for column in made.columns]
+    at = names.index("change") + 1 if "change" in names else len(names)
+    column = Column("direction", "new is")
+    return table(
+        made.title,
+        (*made.columns[:at], column, *made.columns[at:]),
+        [
+            TableLine((*line.cells[:at], Cell(word, DIRECTION_TONES[word]), *line.cells[at:]))
+            for line, word in zip(made.lines, words, strict=True)
+        ],
+        made.note,
     )
 
 
@@ -140,12 +174,12 @@ def _changed(found: RunComparison) -> str:
 
 
 def _shown(found: RunComparison) -> list[Change]:
-    """Errors are shown where there were any, or where they were watched."""
+    """What is known of either side or watched; errors where there were any, or where they were watched."""
     return [
         change
         for change in found.changes
-        if change.metric != "errors"
-        or change.outcome
+        if change.outcome
+        or (change.metric != "errors" and (change.base or change.new))
         or any(side is not None and side.value > 0 for side in (change.base, change.new))
     ]
 
