@@ -104,10 +104,10 @@ def test_the_manual_page_is_sound_roff_that_names_every_flag(capsys: Captured) -
 
 def test_exit_codes_and_variables_are_told_alike_everywhere(capsys: Captured) -> None:
     whole, page = told(capsys, "--help-all"), told(capsys, "manual")
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    document = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for code, meaning in EXIT_CODES.items():
         assert f"  {code:<3}  {meaning}\n" in whole
         assert meaning.replace("-", "\\-") in page
-        assert f"{code} {meaning}" in readme
+        assert f"| {code} | {meaning} |\n" in document
     for name, meaning in VARIABLES.items():
         assert f"{name:<13}  {meaning}" in whole
