@@ -67,6 +67,23 @@ def test_lines_of_documents_fit_an_editor(path: Path) -> None:
     assert long_lines(path.read_text(encoding="utf-8")) == []
 
 
+def anchors(text: str) -> set[str]:
+    """What GitHub makes of a document's headings."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one).strip().lower().replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_of_documents_lead_somewhere(path: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        place, _, anchor = link.partition("#")
+        target = path.parent / place if place else path
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            broken.append(link)
+    assert broken == []
+
+
 def test_the_method_fits_in_a_head() -> None:
     """What is written; measurements stand in `evidence`, and the pages of rules are generated."""
     words = [word for path in METHOD.glob("*.md") for word in path.read_text(encoding="utf-8").split()]
