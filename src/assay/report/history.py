@@ -28,26 +28,24 @@ _ROW = "row"
 
 
 def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
-    """The runs in a table, newest first; below each its answer in a line."""
+    """The runs in a table, newest first: the fastest, its figure, and that over the run before; below each
+    its answer in a line."""
     readable = [entry for entry in entries if entry.problem is None]
     if not entries:
         return Text("no run fits")
     table = plain_table()
-    table.add_column("run", overflow="fold")
-    table.add_column("day", no_wrap=True)
-    table.add_column("profile", no_wrap=True)
-    table.add_column("trials", justify="right", no_wrap=True)
-    table.add_column("machine", overflow="ellipsis", no_wrap=True, max_width=7)
+    table.add_column("run", no_wrap=True)
+    table.add_column("fastest")
+    table.add_column("served", justify="right", no_wrap=True)
+    table.add_column("vs last", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for number, entry in enumerate(readable[:most]):
-        profile = entry.profile + (" quick" if entry.quick else "")
-        name = Text(fmt.safe(entry.run_id, 80))
+        # The name of a run is what one asks for it by, and is folded; names of servers give way before.
         table.add_row(
-            name,
-            _when(entry.created_unix_ns)[:10],
-            fmt.safe(profile),
-            str(entry.trials),
-            fmt.safe(entry.hostname),
+            Text(fmt.safe(entry.run_id, 80), overflow="fold", no_wrap=False),
+            Text(fmt.safe(entry.server, 40), overflow="ellipsis", no_wrap=True),
+            served_words(entry),
+            over_previous_words(entry),
             _verdict(entry),
             style=Style(meta={_ROW: number}),
         )
@@ -65,6 +63,16 @@ def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
         if entry.problem
     ]
     return Group(*parts)
+
+
+def served_words(entry: ListedRun) -> str:
+    """The figure of a run's fastest, as the bound that it may be; empty where none stands."""
+    return "" if entry.throughput_per_s is None else fmt.known_rate(entry.known, entry.throughput_per_s)
+
+
+def over_previous_words(entry: ListedRun) -> str:
+    """How many times the figure of the run before it is; empty where none compares."""
+    return "" if entry.over_previous is None else f"{fmt.times(entry.over_previous)}×"
 
 
 class _WithAnswers:

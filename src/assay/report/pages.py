@@ -13,7 +13,7 @@ from assay.model.run import Run
 from assay.report import html
 from assay.report.charts import hues
 from assay.report.charts.answer import changes
-from assay.report.history import damage
+from assay.report.history import damage, over_previous_words, served_words
 from assay.report.model.circumstances import circumstances
 from assay.report.model.compared import by_case, compared, direction, with_directions
 from assay.report.model.report import report_of
@@ -40,7 +40,9 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
             "when": f"{datetime.fromtimestamp(one.entry.created_unix_ns / 1e9, UTC):%Y-%m-%d %H:%M}",
             "study": fmt.safe(one.entry.study, 60),
             "profile": fmt.safe(one.entry.profile) + (", quick" if one.entry.quick else ""),
-            "trials": one.entry.trials,
+            "fastest": fmt.safe(one.entry.server, 60),
+            "served": served_words(one.entry),
+            "before": over_previous_words(one.entry),
             "machine": fmt.safe(one.entry.hostname, 40),
             "commit": fmt.safe((one.entry.git_commit or "")[:9]),
             "verdict": _verdict(one),

@@ -8,6 +8,7 @@ dropped, and an index that is damaged or of another version is made anew.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -15,15 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from assay import version
 from assay.core.errors import AssayError
-from assay.model.estimate import Known
+from assay.model.estimate import Known, Ranked
 from assay.model.run import Run
+from assay.model.trial import Case
 from assay.store.read import FILE, read
 
 NAME = "index.json"
-VERSION = 7
+VERSION = 8
 """Raised whenever what is kept changes: an index of another version is made anew."""
 _NAME_OF_VERSION_2 = "index.sqlite"
 
@@ -31,7 +34,10 @@ _NAME_OF_VERSION_2 = "index.sqlite"
 class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run as listed. `problem` says why a file could not be read; its other fields are then empty.
     So many lines of it are `damaged`: it then has no figures until it is judged anew.
-    `answer` is the run's answer in a line, as its report says it."""
+    `answer` is the run's answer in a line, as its report says it. `server` is the name of the fastest case
+    that may be ranked, and of those that share its place; `throughput_per_s` is its figure, or its capacity,
+    and `known` what findings left of it. `over_previous` is that figure over the same in the run before: of
+    the same study, profile, case, load and machine."""
 
     folder: str
     run_id: str = ""
@@ -51,6 +57,10 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     warnings: int = 0
     damaged: int = 0
     answer: str = ""
+    server: str = ""
+    throughput_per_s: float | None = None
+    known: Known | None = None
+    over_previous: float | None = None
     problem: str | None = None
 
 
@@ -82,12 +92,13 @@ class Filter:
 
 
 class _IndexEntry(msgspec.Struct, frozen=True, array_like=True):
-    """A run and the state of its file in which it was read."""
+    """A run and the state of its file in which it was read; figures of runs that are `like` compare."""
 
     state: tuple[int, int]
     run: ListedRun
     cases: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
+    like: str = ""
 
     def fits(self, chosen: Filter) -> bool:
         """Whether it is one of the chosen, but for its cases."""
@@ -131,13 +142,30 @@ class Index:
 
     def runs(self, chosen: Filter) -> list[ListedRun]:
         """The runs, newest first; those that could not be read come last."""
+        previous = self._over_previous()
         listed = [
-            entry.run
+            replace(entry.run, over_previous=previous.get(entry.run.folder))
             for entry in self._entries.values()
             if entry.run.problem is not None
             or (entry.fits(chosen) and any(chosen.server in case for case in entry.cases))
         ]
         return sorted(listed, key=lambda run: (run.problem is not None, -run.created_unix_ns, run.folder))
+
+    def _over_previous(self) -> dict[str, float]:
+        """By folder the figure of each run over that of the one before it; bounds have no ratio."""
+        found: dict[str, float] = {}
+        last: dict[str, float | None] = {}
+        for entry in sorted(
+            self._entries.values(), key=lambda one: (one.run.created_unix_ns, one.run.folder)
+        ):
+            run, bounded = entry.run, entry.run.known is not None and bool(entry.run.known.limits)
+            value = None if bounded else run.throughput_per_s
+            before = last.get(entry.like)
+            if value and before:
+                found[run.folder] = value / before
+            if entry.like:
+                last[entry.like] = value
+        return found
 
     def trend(self, case: str, chosen: Filter) -> list[Point]:
         """The throughput of a case over the runs, oldest first; invalid figures are left out."""
@@ -200,6 +228,8 @@ def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _
         return _IndexEntry(state, ListedRun(folder=folder.name, problem=problem.message))
     header, judgement = run.header, run.judgement
     severities = [finding.severity for finding in judgement.findings] if judgement else []
+    fastest = _fastest(run)
+    best = fastest[0] if fastest else None
     listed = ListedRun(
         folder=folder.name,
         run_id=header.run_id,
@@ -219,8 +249,43 @@ def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _
         warnings=severities.count("warning"),
         damaged=len(run.damage),
         answer=answer,
+        server=", ".join(case.label or case.server_name for case, _ in fastest),
+        throughput_per_s=best[1].throughput.value if best and best[1].throughput else None,
+        known=best[1].known if best else None,
     )
-    return _IndexEntry(state, listed, tuple(case.id for case in header.cases), tuple(_points(run)))
+    cases = tuple(case.id for case in header.cases)
+    return _IndexEntry(state, listed, cases, tuple(_points(run)), _like(run, best[0]) if best else "")
+
+
+def _fastest(run: Run) -> list[tuple[Case, Ranked]]:
+    """The first candidate of the ranking that has a figure, and those beside it that share its place."""
+    cases = {case.id: case for case in run.header.cases if case.role == "candidate"}
+    placed = [
+        (cases[one.case], one)
+        for one in (run.judgement.ranking if run.judgement else ())
+        if one.case in cases and one.throughput is not None and not one.invalid
+    ]
+    if not placed:
+        return []
+    first, rank = placed[0][0], placed[0][1].rank
+    return placed[:1] + [
+        (case, one)
+        for case, one in placed[1:]
+        if rank is not None
+        and one.rank == rank
+        and (case.workload, case.load) == (first.workload, first.load)
+    ]
+
+
+def _like(run: Run, case: Case) -> str:
+    """What two runs have in common whose figures of this case compare. The rates of a search are its own."""
+    header = run.header
+    plans = [trial.plan for trial in run.trials if trial.case == case.id]
+    loads = {msgspec.json.encode((plan.load, plan.requests, plan.http, plan.streams)) for plan in plans}
+    machine = header.environment.machine_id
+    said = (header.study_name, header.profile, header.quick, machine, case.id)
+    load = loads.pop() if len(loads) == 1 else b""
+    return hashlib.sha256(msgspec.json.encode(said) + load).hexdigest()[:16]
 
 
 def _points(run: Run) -> Iterator[Point]:
