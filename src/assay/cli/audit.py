@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core import console
-from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError, reason_of
+from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError, cure_of, reason_of
 
 if TYPE_CHECKING:
     from assay.audit import Audit
@@ -84,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
     if args.study and Path(args.study).suffix != ".toml" and args.study != "-":
         raise InputError(f"--study writes TOML, and {args.study!r} does not end in .toml")
     audits = list(_audits(args.paths, ignored))
+    if not audits and not args.study:
+        raise InputError(f"there is no text in {', '.join(args.paths)}", "name one such as README.md")
     _show(args, audits)
     return EXIT_INVALID if any(one.against for one in audits) else EXIT_OK
 
@@ -191,4 +193,4 @@ def _content(word: str) -> bytes:
             return first + file.read(_MOST)
     except OSError as problem:
         where = "standard input" if word == "-" else word
-        raise InputError(f"cannot read {where}: {reason_of(problem)}") from None
+        raise InputError(f"cannot read {where}: {reason_of(problem)}", cure_of(problem)) from None

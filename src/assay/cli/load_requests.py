@@ -23,7 +23,7 @@ import msgspec
 
 from assay.cli import words
 from assay.cli.plan_words import host_and_port, target_of
-from assay.core.errors import InputError, reason_of
+from assay.core.errors import InputError, cure_of, reason_of
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -101,7 +101,7 @@ def _lines(path: str) -> list[bytes]:
     try:
         return (sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()).splitlines()
     except OSError as problem:
-        raise InputError(f"{_named(path)}: {reason_of(problem)}") from None
+        raise InputError(f"{_named(path)}: {reason_of(problem)}", cure_of(problem)) from None
 
 
 def _named(path: str) -> str:
@@ -110,7 +110,10 @@ def _named(path: str) -> str:
 
 def _plain(text: bytes) -> RequestLine:
     """A line that is a path or a URL, after a method where it has two words."""
-    said = text.decode().split()
+    try:
+        said = text.decode().split()
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8 text") from None
     if not said or len(said) > 2 or not re.match(r"/|\*$|https?://", said[-1]):
         raise ValueError("it is neither JSON nor a path or a URL")
     return RequestLine(path=said[-1], method=said[0] if len(said) == 2 else None)

@@ -61,6 +61,8 @@ def basic(word: str) -> str:
 
 def bearer(word: str) -> str:
     """A token as an Authorization header says it (RFC 6750)."""
+    if _is_file_of_curl(word):
+        raise argparse.ArgumentTypeError(f'the token would be the name of a file; write "$(cat {word[1:]})"')
     if not re.fullmatch(r"[!-~]+", word):
         raise argparse.ArgumentTypeError("a token is letters, digits and punctuation, without spaces")
     return f"Bearer {word}"
@@ -132,8 +134,23 @@ def _is_ip(text: str) -> bool:
     return True
 
 
+def body_text(word: str) -> str:
+    """A body as it is sent; what other tools write for a file is refused where that file is there."""
+    if _is_file_of_curl(word):
+        raise argparse.ArgumentTypeError(
+            f"the body would be the name of a file; write --body-file {word[1:]}"
+        )
+    return word
+
+
+def _is_file_of_curl(word: str) -> bool:
+    return word.startswith("@") and Path(word[1:]).is_file()
+
+
 def requests_file(word: str) -> str:
     """The path of a file that can be read, or "-" for standard input."""
+    if word.isdigit() and not Path(word).exists():
+        raise argparse.ArgumentTypeError(f"there is no file {word}; so many requests are --count {word}")
     return word if word == "-" else readable_file(word)
 
 
@@ -199,7 +216,7 @@ WHAT = (
          "request method [GET; POST with a body]"),
     LoadFlag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
          "add a request header; repeatable", repeat=True, common=True),
-    LoadFlag(("-b", "--body"), "request.body", str, "TEXT", "request body", common=True),
+    LoadFlag(("-b", "--body"), "request.body", body_text, "TEXT", "request body", common=True),
     LoadFlag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
     LoadFlag(("-F", "--form"), "request.form", form_part, "NAME=TEXT|NAME=@PATH",
          "field of a multipart form; repeatable; after a PATH ;type=… and ;filename=… may follow",

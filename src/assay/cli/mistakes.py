@@ -74,6 +74,7 @@ _ROWS = (
     ("--url", "--requests", "write the URL alone: assay load URL"),
     ("-w", "--threads", "did you mean --threads N, or --html PATH?"),
     ("--think --sleep --delay --pause --pacing", "--think-time", ""),
+    ("--disable-keepalive --disable-keep-alive", "--no-keep-alive", ""),
     ("--keepalive --keep-alive", "--no-keep-alive", "connections are kept open unasked: leave it out"),
     ("--http1.1 --http1", "--http1.0", "HTTP/1.1 is spoken unasked: leave it out"),
     ("--h2 --h2c", "--http2", ""),
@@ -85,6 +86,7 @@ _ROWS = (
     ("-j --format --output-format --print --summary-export", "--json", ""),
     ("--output --out --export --report -o", "--html",
      "--json prints JSON; --html, --markdown, --csv write files"),
+    ("--version -V", "--help", "`assay --version` tells it"),
     ("-e --parquet", "--csv", "--csv writes the same rows"),
     ("--save --store --keep", "--results", "a run is always kept; --results DIR says where"),
 )  # fmt: skip
@@ -131,7 +133,7 @@ def _arguments(verb: Flags, words: Sequence[str]) -> Iterator[_Argument]:
             if value is not None:
                 raise InputError(f"{flag} takes no value", f"write {flag} alone")
         elif value is None:
-            value = _value(verb, action, words[place] if place < len(words) else "")
+            value = _value(verb, action, words[place] if place < len(words) else None)
             place += 1
         elif value == "--":  # argparse would take it for the word that ends the flags, and then miss it
             raise InputError(f"{flag}: '--' cannot be its value", f"see `{verb.help_flag(action)}`")
@@ -150,24 +152,26 @@ def _flag_of(verb: Flags, word: str) -> tuple[str, str | None]:
     long = f"-{name}"
     if verb.takes(long):
         raise InputError("a flag of several letters begins with two dashes", f"did you mean {long}?")
+    if long in MEANT and len(name) > 2:  # noqa: PLR2004 - a dash and a letter
+        raise _unknown(verb, long)
     for place, letter in enumerate(word[1:], start=2):
         action = verb.takes(f"-{letter}")
         if action is None:
-            raise _unknown(verb, long if long in MEANT else word if place == 2 else f"-{letter}")
+            raise _unknown(verb, word if place == 2 and f"-{letter}" not in MEANT else f"-{letter}")
         if action.nargs != 0:
             return f"-{letter}", word[place:].removeprefix("=") if word[place:] else None
     return f"-{word[-1]}", None
 
 
-def _value(verb: Flags, action: argparse.Action, word: str) -> str:
+def _value(verb: Flags, action: argparse.Action, word: str | None) -> str:
     """The next word as the flag's value; InputError where it can be none."""
     flag = action.option_strings[-1]
-    if re.match(r"-\.?\d", word) and callable(action.type):
+    if word and re.match(r"-\.?\d", word) and callable(action.type):
         try:
             action.type(word)
         except argparse.ArgumentTypeError as refused:
             raise in_our_words(verb, f"argument {flag}: {refused}") from None
-    if not word or (word.startswith("-") and word != "-" and " " not in word and not word[1].isdigit()):
+    if word is None or (len(word) > 1 and word[0] == "-" and " " not in word and not word[1].isdigit()):
         raise InputError(f"{flag} lacks its value", f"write {flag} {action.metavar}")
     return word
 
@@ -239,7 +243,7 @@ def in_our_words(verb: Flags, message: str) -> InputError:
         and (choice := re.match(r"invalid choice: '?(.*?)'? \(", problem))
     ):
         choices = [str(one) for one in action.choices]
-        near = nearest(choice[1], choices, alike=0.5)
+        near = nearest(choice[1], choices, alike=0.6) if choice[1].isalpha() else ""
         said = f"{name}: {choice[1]!r} is none of {', '.join(choices)}"
         return InputError(said, f"did you mean {near}?" if near else f"see `{verb.help_flag(action)}`")
     problem, _, remedy = problem.partition("; ")

@@ -20,7 +20,14 @@ _FAMILIES = {"any": socket.AF_UNSPEC, "ipv4": socket.AF_INET, "ipv6": socket.AF_
 
 
 def full_url(word: str) -> str:
-    """The URL meant by a word of the command line: `localhost:8080/x` is short for http."""
+    """The URL meant by a word of the command line: `localhost:8080/x` is short for http.
+
+    InputError where its scheme is written wrongly, which would be taken for a host.
+    """
+    if re.match(r"https?(:/|/|:[^\d/])", word) and "://" not in word:
+        raise InputError(
+            "the URL's scheme has no '://' behind it", "write it like http://127.0.0.1:8080/path"
+        )
     return word if "://" in word else f"http://{word}"
 
 
@@ -92,7 +99,14 @@ def typed(plan: LoadPlan, args: argparse.Namespace) -> Iterator[None]:
         yield
     except driver.PlanRefused as refused:
         problem = _PROBLEMS.get(refused.problem, refused.problem)
-        raise InputError(f"{_typed(refused.field, plan, args)}: {problem}") from None
+        flag = _tls_flag(problem, args) if refused.field == "tls" else _typed(refused.field, plan, args)
+        raise InputError(f"{flag}: {problem}") from None
+
+
+def _tls_flag(problem: str, args: argparse.Namespace) -> str:
+    """The flag whose file the problem is about."""
+    files = (("cacert", "--cacert"), ("cert", "--cert"), ("key", "--key"))
+    return next((flag for dest, flag in files if getattr(args, dest, "\0") in problem), _FLAGS["tls"])
 
 
 def _typed(field: str, plan: LoadPlan, args: argparse.Namespace) -> str:

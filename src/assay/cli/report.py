@@ -93,6 +93,7 @@ def _report(args: argparse.Namespace) -> int:
     from assay import store, verdict
     from assay.core.settings import Settings
 
+    report_outputs.check_standard_output(args)
     settings = Settings.resolve(results=args.results)
     path = store.find(settings.results, args.run, console.note)
     shown = verdict.judged(read_stored(path))

@@ -320,6 +320,14 @@ def takes_standard_output(args: argparse.Namespace) -> bool:
     return args.json or any(is_standard_output(getattr(args, output.flag)) for output in OUTPUTS)
 
 
+def check_standard_output(args: argparse.Namespace) -> None:
+    """InputError where two outputs would mix there."""
+    files = [f"--{output.flag}" for output in OUTPUTS if is_standard_output(getattr(args, output.flag))]
+    there = [*(["--json"] if args.json else []), *files]
+    if len(there) > 1:
+        raise InputError(f"{there[0]} and {there[1]} would mix on standard output", "give one of them a PATH")
+
+
 def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
     """Try all places that were named, and the folder of `results`, before a load is offered for them.
 
@@ -327,6 +335,7 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
     """
     from assay.core import extras
 
+    check_standard_output(args)
     for output in OUTPUTS:
         word = getattr(args, output.flag)
         if word is None:

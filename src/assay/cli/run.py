@@ -99,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
     from assay.plan.study import list_studies
+    from assay.plan.study.load import find_study
 
     known = list(dict.fromkeys(path.stem for path in list_studies(settings)))
     if args.all:
@@ -111,7 +112,12 @@ def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
         return known
     if not args.study:
         raise InputError("no study was named", f"one of: {', '.join(known) or 'there is no study here'}")
-    return list(dict.fromkeys(args.study))
+    names = list(dict.fromkeys(args.study))
+    if len(names) > 1:
+        for name in names:  # a slip in a name is told at once, not behind the runs before it
+            if not find_study(name, settings).is_file():
+                raise InputError(f"there is no study file {name}", "check the path")
+    return names
 
 
 def _choices(args: argparse.Namespace) -> Choices:

@@ -7,7 +7,7 @@ import math
 import re
 from pathlib import Path
 
-from assay.core.errors import reason_of
+from assay.core.errors import cure_of, reason_of
 
 _YES_HELP = "run commands of servers, studies and records that are not Assay's own"
 
@@ -26,6 +26,9 @@ _TIME_UNITS_NS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
+_YEAR_NS = 366 * 24 * 3600 * 10**9
+_MOST = 10**15
+"""More than any load can count, and still exact in JSON."""
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)")
 _MULTIPLES = {"": 1, "k": 10**3, "m": 10**6}
 _PER_S = {"s": 1, "m": 60, "min": 60, "h": 3600}
@@ -44,6 +47,8 @@ def time_ns(word: str) -> int:
     length = round(float(found[1]) * unit)
     if length <= 0:
         raise argparse.ArgumentTypeError(f"{word!r} is not above zero")
+    if length > _YEAR_NS:
+        raise argparse.ArgumentTypeError(f"{word!r} is longer than a year")
     return length
 
 
@@ -61,6 +66,8 @@ def whole(word: str) -> int:
     number = int(found[1]) * _MULTIPLES[found[2]] if found else 0
     if number <= 0:
         raise argparse.ArgumentTypeError(f"{word!r} is not a whole number above zero")
+    if number > _MOST:
+        raise argparse.ArgumentTypeError(f"{word!r} is more than {_MOST:,}")
     return number
 
 
@@ -154,5 +161,5 @@ def readable_file(word: str) -> str:
     try:
         path.open("rb").close()
     except OSError as problem:
-        raise argparse.ArgumentTypeError(f"{word}: {reason_of(problem)}") from None
+        raise argparse.ArgumentTypeError(f"{word}: {reason_of(problem)}; {cure_of(problem)}") from None
     return str(path.absolute())

@@ -6,6 +6,7 @@ found in its output: rarely the last one."""
 
 from __future__ import annotations
 
+import errno
 import re
 
 EXIT_OK = 0
@@ -32,6 +33,19 @@ EXIT_CODES = {
 def reason_of(problem: OSError) -> str:
     """Why the system refused something, as it ends a line of ours."""
     return (problem.strerror or str(problem)).lower()
+
+
+_CURES = {
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path",
+    errno.EISDIR: "name a file in it",
+    errno.EACCES: "ask for the permission, or name another file",
+}
+
+
+def cure_of(problem: OSError) -> str:
+    """What to do where a file that was named cannot be read."""
+    return _CURES.get(problem.errno or 0, "name another file")
 
 
 class AssayError(Exception):

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from assay.core import renamed
-from assay.core.errors import InputError, reason_of
+from assay.core.errors import InputError, cure_of, reason_of
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
@@ -58,7 +58,7 @@ def read(path: Path, kind: type[T], name: str) -> TomlDocument[T]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot read the {name}: {reason_of(error)}") from error
+        raise InputError(f"{path}: cannot read the {name}: {reason_of(error)}", cure_of(error)) from error
     try:
         return TomlDocument(path, _decoded(path, text, kind, name), text)
     except RecursionError:

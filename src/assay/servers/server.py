@@ -366,7 +366,9 @@ class ExternalAddress:
             problem = probe.wrong(contract, route, probe.ask(contract, route, self.host, self.port))
         except probe.NoAnswer as error:
             if not error.listening:
-                raise ServerFailed("start", f"nobody listens on {where}") from error
+                raise ServerFailed(
+                    "start", f"nobody listens on {where}; start it, or check the port"
+                ) from error
             problem = str(error)
         if problem:
             raise ServerFailed("contract", f"no right answer to {route.method} {route.target}: {problem}")

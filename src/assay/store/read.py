@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.errors import InputError, reason_of
+from assay.core.errors import InputError, cure_of, reason_of
 from assay.core.units import counted
 from assay.model.design import SearchDesign
 from assay.model.run import FORMAT, BlockDone, Header, Judgement, Run, TrialDone
@@ -102,7 +102,7 @@ def _content(file: Path) -> bytes:
         with os.fdopen(descriptor, "rb") as opened:
             return opened.read()
     except OSError as error:
-        raise InputError(f"cannot read the run {file}: {reason_of(error)}") from error
+        raise InputError(f"cannot read the run {file}: {reason_of(error)}", cure_of(error)) from error
 
 
 def _header(file: Path, line: bytes) -> Header:

@@ -76,7 +76,7 @@ def load_study(name_or_path: str, settings: Settings) -> Study:
 
     InputError in one line: file, line, key, what is wrong, what would be right.
     """
-    document = toml.read(_find(name_or_path, settings), StudyFile, "study")
+    document = toml.read(find_study(name_or_path, settings), StudyFile, "study")
     study = document.value
     servers: dict[str, Server] = {}
     for place, entry in enumerate(study.servers):
@@ -100,7 +100,8 @@ def list_studies(settings: Settings) -> tuple[Path, ...]:
     return tuple(paths[name] for name in sorted(paths))
 
 
-def _find(name_or_path: str, settings: Settings) -> Path:
+def find_study(name_or_path: str, settings: Settings) -> Path:
+    """The file of a study, by its name or path. InputError for a name that no folder has."""
     if name_or_path.endswith(".toml") or "/" in name_or_path:
         return Path(name_or_path)
     for folder in settings.study_folders:
