@@ -82,7 +82,7 @@ def test_candidates_are_started_asked_and_compared_over_http3(tmp_path: Path) ->
 
 
 def test_they_take_slices_over_http3(tmp_path: Path) -> None:
-    words = ("--slice", "50ms", "-d", "200ms", "--warm-up", "0", "-c", "2", "-t", "1", "--budget", "10s")
+    words = ("--slice", "50ms", "-d", "200ms", "--warm-up", "0", "-c", "2", "-t", "1", "--budget", "3s")
     ended = assay(tmp_path, "versus", COMMAND, f"{COMMAND} --cost-ns 1", *words, *AT, "--no-control")
     assert ended.returncode in (0, 1), ended.stderr
     run = store.load(store.find(tmp_path / "results", "latest"))

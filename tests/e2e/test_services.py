@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -79,10 +78,6 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
         time.sleep(0.01)
 
 
-def folders(name: str) -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob(f"assay-run-*/{name}-*"))
-
-
 def sql(env: dict[str, str], statement: str) -> str:
     command = ["psql", "--no-psqlrc", "-At", "-c", statement]
     return subprocess.run(
@@ -91,7 +86,6 @@ def sql(env: dict[str, str], statement: str) -> str:
 
 
 def test_a_private_postgres_holds_the_contracts_data(tmp_path: Path) -> None:
-    before = set(folders("postgres"))
     with services(tmp_path, "postgres", setup=("schema.sql", "data.sql")) as made:
         made.ensure()
         begin_ns = made.cpu_ns()
@@ -102,7 +96,9 @@ def test_a_private_postgres_holds_the_contracts_data(tmp_path: Path) -> None:
             == "t"
         )
         assert sql(made.env, "SHOW listen_addresses") == "127.0.0.1"
-        (tree,) = (one.kept.tree() for one in made.running.values())
+        (kept,) = (one.kept for one in made.running.values())
+        tree, data = kept.tree(), kept.order.remove
+        assert data is not None and data.is_dir()
         users = of_living(tree, psutil.Process.username)
         assert users and "root" not in users
         cores = of_living(tree, psutil.Process.cpu_affinity)
@@ -116,7 +112,7 @@ def test_a_private_postgres_holds_the_contracts_data(tmp_path: Path) -> None:
         assert seen.cpu_ns == used_ns["postgres"] >= 0
         assert seen.cpu_share == seen.cpu_ns / 1e9
     assert gone(tree)
-    assert set(folders("postgres")) <= before
+    assert not data.exists()
 
 
 def test_a_private_redis_answers_on_its_own_port(tmp_path: Path) -> None:

@@ -139,8 +139,13 @@ def test_a_study_of_ones_own_goes_from_init_to_a_report(installed: Installed) ->
     package = next((installed.environment / "lib").glob("python*/site-packages/assay"))
     before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
     installed.run("assay", "init", "shop")
+    study = installed.folder / "studies" / "shop.toml"
+    long = "measure_s = 10, warm_up_min_s = 1, warm_up_max_s = 5"
+    assert long in study.read_text()
+    short = study.read_text().replace(long, "measure_s = 0.5, warm_up_min_s = 0.2, warm_up_max_s = 0.4")
+    study.write_text(short.replace("ceiling_s = 3", "ceiling_s = 0.5"))
     installed.run("assay", "setup", "shop")
-    installed.run("assay", "run", "shop", "--quick", "--blocks", "1", code=None)
+    installed.run("assay", "run", "shop", "--blocks", "1", code=None)
     assert "shop" in installed.run("assay", "report", "latest", code=None)
     installed.run("assay", "report", "latest", "--html", "page.html")
     assert "<svg" in (installed.folder / "page.html").read_text(encoding="utf-8")
