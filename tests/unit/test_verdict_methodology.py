@@ -27,6 +27,7 @@ def test_each_rule_has_its_page_and_nothing_else_has_one() -> None:
 def test_a_page_is_what_the_code_says(code: str) -> None:
     """`make rule-pages` writes them."""
     assert (PAGES / f"{code}.md").read_text(encoding="utf-8") == written[code]
+    assert long_sentences(written[code]) == []
 
 
 def test_the_index_is_the_code_s() -> None:

@@ -218,8 +218,8 @@ M5 = LoadRule(
     title="tail latency from a closed loop",
     severities=("warning",),
     meaning=(
-        "At saturation the times are the queue that the client itself makes (connections divided by "
-        "throughput), and a slow answer holds back the very requests that would have shown it."
+        "At saturation the times are the queue that the client itself makes: connections divided by "
+        "throughput. A slow answer holds back the very requests that would have shown it."
     ),
     remedy="measure latency with arrivals at a rate below capacity (--rate)",
     source="TailBench (IISWC'16); Schroeder et al., open versus closed (NSDI'06)",

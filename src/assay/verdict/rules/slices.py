@@ -196,8 +196,8 @@ T2 = RunRule(
     meaning=(
         "A switch costs one of the two more than the other: its caches are cold, its queue must fill again, "
         "or its first answers come only after a long service time. Their ratio is therefore that of the last "
-        "four fifths of their slices. What is cold for longer than a fifth is still in it, so its interval "
-        "reaches once more as far as that moved it, in favour of the colder one."
+        "four fifths of their slices. A server that is cold for longer still has some of it in the ratio. So "
+        "its interval reaches once more as far as the first fifth moved it, in favour of the colder one."
     ),
     remedy="longer slices, over which a switch is spread, or trials one after the other (--sequential)",
     source="ours; washout is doubled by itself before this is said",
@@ -332,8 +332,8 @@ T6 = RunRule(
     effects=(Effects(comparison="wider", because="its rate depends on who had the slice before"),),
     thresholds=_DIFFERS,
     meaning=(
-        "What a server leaves behind (work that is not done, caches, a clock that has come down) is met by "
-        "the one whose slice is next. The order is balanced, so all meet it alike; but a server alone would "
+        "The server whose slice is next meets what another leaves behind: unfinished work, caches, a clock "
+        "that has come down. The order is balanced, so all meet it alike; but a server alone would "
         "not meet it at all, and differences as small as that are not claimed."
     ),
     remedy="longer slices or a longer washout, or trials one after the other (--sequential)",
