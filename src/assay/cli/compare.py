@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("base", metavar="BASE", help="a run (latest, an id, a path), or RUN:CASE")
     parser.add_argument("new", metavar="NEW", help="the run, or case, that may have got worse")
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
+    gate = parser.add_argument_group("exit with 3 if surely")
     for flag, _, text in LIMITS:
         gate.add_argument(f"--fail-if-{flag}", type=share, metavar="SHARE", help=text)
     gate.add_argument("--fail-if-unsure", action="store_true",
