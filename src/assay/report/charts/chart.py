@@ -31,8 +31,8 @@ _EDGE = 16.0
 # Okabe and Ito's palette without its yellow and black, which vanish on a white or a dark page, and two more:
 # told apart with every common colour blindness. Servers beyond them repeat colours; their marks differ.
 _SERIES = (
-    ("#0072b2", "#4fb3ea"), ("#d55e00", "#ff8f4a"), ("#009e73", "#2fce9f"), ("#b8508f", "#ea93c4"),
-    ("#b87a00", "#f2b632"), ("#3a8fc4", "#9bd4fa"), ("#6b5bb5", "#a99df0"), ("#8a5a3c", "#d3a17f"),
+    ("#0072b2", "#4fb3ea"), ("#c05200", "#ff8f4a"), ("#00805d", "#2fce9f"), ("#b8508f", "#ea93c4"),
+    ("#946200", "#f2b632"), ("#2a79ae", "#9bd4fa"), ("#6b5bb5", "#a99df0"), ("#8a5a3c", "#d3a17f"),
 )  # fmt: skip
 COLOURS = len(_SERIES)
 INKS = {
