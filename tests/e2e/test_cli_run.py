@@ -64,7 +64,7 @@ def test_a_study_ends_in_a_screen_a_report_and_a_record(tmp_path: Path) -> None:
         "run.jsonl",
     ):
         assert told in ended.stdout
-    assert "[4/4] block 2" in ended.stderr
+    assert "[2/2] block 2" in ended.stderr
     path = the_run(tmp_path)
     assert json.loads(path.read_text().splitlines()[-1])["record"] == "judgement"
     report = path.with_name("report.md").read_text()

@@ -108,25 +108,14 @@ def test_the_first_candidate_is_entered_twice_under_the_same_plan(tmp_path: Path
 def test_the_time_it_takes_counts_slices_and_no_watched_warm_up_after_the_second(tmp_path: Path) -> None:
     alone = study(tmp_path / "alone", interleave=False).expected_s()
     slices = study(tmp_path / "slices").expected_s()
-    # Twenty-four trials of 10 s, half a second around them; a warm-up of 1 to 5 s, at most 2.5 from the third
-    # on. The null server warms up for the least.
-    assert alone == pytest.approx((24 * 11.5, 6 * 15.5 + 12 * 13.0 + 6 * 11.5))
-    # Forty-two washout of 5 ms, two slices until all measure, and 3 s of pilot for each of the four.
-    more = 24 * (42 * 0.005 + 0.5) + 4 * 3.0
-    assert slices == pytest.approx((alone[0] + more, alone[1] + more))
-
-
-def test_what_follows_closed_loops_is_warmed_by_them_each_time(tmp_path: Path) -> None:
-    made = study(tmp_path, latency=True, interleave=False)
-    later = next(one for one in made.cases if one.case.dependent)
-    # 10 s, half a second around them; the closed loop for 1 to 5 s, and the least by itself.
-    assert made.expected_trial_s(later) == pytest.approx((12.5, 16.5))
-
-
-def test_what_follows_a_block_finds_its_servers_warm(tmp_path: Path) -> None:
-    made = study(tmp_path, latency=True)
-    later = next(one for one in made.cases if one.case.dependent)
-    assert made.expected_trial_s(later) == pytest.approx((11.5, 11.5))
+    # Twenty-four trials of 10 s with a start of half a second and two API checks; a warm-up of 1 to 5 s, at
+    # most 2.5 s from the third on. The null server warms up for the least.
+    assert alone.low_s == pytest.approx(24 * (0.15 + 0.05 + 1 + 10 + 0.05))
+    warm_ups_s = 3 * (2 * 5 + 4 * 2.5) + 6
+    assert alone.high_s == pytest.approx(24 * (0.625 + 0.3 + 10 + 0.3) + warm_ups_s)
+    # Slices of 250 ms to 2.5 s: their washout, two rounds until all measure, and a pilot of the first block.
+    assert slices.low_s == pytest.approx(alone.low_s + 24 * (2 * 0.25 + 4 * 0.005))
+    assert slices.high_s == pytest.approx(alone.high_s + 24 * (2 * 2.5 + 40 * 0.005) + 4 * 12 * 0.625)
 
 
 def test_it_may_be_in_some_blocks_and_costs_no_more(tmp_path: Path) -> None:

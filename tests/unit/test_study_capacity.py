@@ -26,7 +26,6 @@ from assay.plan.resolved import ResolvedRun
 from assay.report import html, markdown, terminal
 from assay.report.charts import charts
 from assay.report.model import rows
-from assay.report.run_live import RunView
 from assay.verdict import judge
 from assay.verdict.search import answers_of
 
@@ -82,7 +81,7 @@ def test_each_candidate_of_the_load_is_searched_in_each_block(made: ResolvedRun)
 def test_a_quick_look_leaves_it_out_and_says_so(tmp_path: Path) -> None:
     made = study(tmp_path, "", f'latency = true, objective = "{OBJECTIVE}"', quick=True)
     assert not any(one.case.dependent for one in made.cases)
-    assert "quick: the study's open loops and searches for a capacity are left out" in made.notes
+    assert "; left out: open loops, searches for a capacity; " in made.notes[0]
 
 
 def test_the_next_rate_follows_from_the_trials_so_far(made: ResolvedRun) -> None:
@@ -222,14 +221,3 @@ def test_the_page_and_its_charts_show_them() -> None:
     assert {row[0] for row in chart.rows} == {"a", "b"}
     assert next(row for row in chart.rows if row[0] == "b")[1] == "≥ 11,500/s"
     assert not any(one.name.startswith("cpu-l-capacity") for one in charts(made))
-
-
-def test_the_live_screen_shows_the_rate_at_which_a_search_stands() -> None:
-    made = searched({"a": 7_000}, blocks=1)
-    view = RunView(lambda line: None, lambda run: judge(run, 0), refresh=lambda view: None)
-    view.run_started(made, {})
-    console = Console(width=80)
-    with console.capture() as capture:
-        console.print(view.render())
-    (line,) = (line for line in capture.get().splitlines() if line.startswith("a@capacity"))
-    assert line.split()[1:] == ["7,240/s", "4", "of", "4"]  # the last of 6,000, 7,891, 6,533 and 7,240

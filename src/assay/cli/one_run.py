@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,7 +159,32 @@ def _view() -> Iterator[RunView]:
 
     talk = console.talk()
     with Live(console=talk, auto_refresh=False, transient=True) as live:
-        yield RunView(talk.print, judge, refresh=lambda view: live.update(view.render(), refresh=True))
+        view = RunView(talk.print, judge, live=True)
+        with _ticking(lambda: live.update(view.render(), refresh=True)):
+            yield view
+
+
+_TICK_S = 0.5
+
+
+@contextlib.contextmanager
+def _ticking(tick: Callable[[], None]) -> Iterator[None]:
+    """Call `tick` about twice a second, also where nothing happens, on the cores that this thread is on."""
+    over, watched = threading.Event(), threading.get_native_id()
+
+    def keep_ticking() -> None:
+        while not over.wait(_TICK_S):
+            if hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(0, os.sched_getaffinity(watched))
+            tick()
+
+    thread = threading.Thread(target=keep_ticking, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def shown(*, as_json: bool, write: Callable[[Run], None] = lambda run: None, silent: bool = False) -> Show:

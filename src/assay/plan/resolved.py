@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from assay.model.block import Interleaving
 from assay.model.design import AnyDesign, Candidate, StudyDesign, WarmUp
-from assay.model.plan import Closed, LoadPlan, StopAfter
+from assay.model.plan import LoadPlan
 from assay.model.trial import Case
-from assay.plan.next.lengths import PILOT_ROUNDS
-from assay.plan.next.schedule import closed_loop_of, is_interleavable
+from assay.plan.forecast import REQUESTS_GUESS_PER_S, Cost, Left, Outlook, remaining
+from assay.plan.next.schedule import is_interleavable
 from assay.plan.next.study import WATCHED
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
@@ -17,15 +17,6 @@ from assay.servers.cores import CoreSplit, likely_bytes
 from assay.servers.manifest import ServerSpec
 from assay.servers.server import ExternalAddress
 from assay.servers.services.own import ServiceSpec
-
-_TRIAL_OVERHEAD_S = 0.5
-"""Starting, testing and stopping a server: 0.1 s for a compiled one, 1 s for a small JVM."""
-
-_UNTIL_MEASURED = 2
-"""Slices: a change holds from the next round on, and one round is settled by then."""
-
-REQUESTS_GUESS_PER_S = 1000.0
-"""For the estimate of a counted load of which nothing was published."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,27 +39,12 @@ class ResolvedCase:
     threads: int | None = None
     """The client's threads that the study names for the load, on all machines that offer it together."""
 
-    def expected_s(self) -> tuple[float, float]:
-        """The least and the most that a trial is likely to take."""
-        if isinstance(self.plan.stop, StopAfter):
-            measured_s = self.plan.stop.ns / 1e9
-        elif isinstance(self.plan.load, Closed):
-            measured_s = self.plan.stop.count / self.guess_per_s
-        else:
-            measured_s = sum(stage.duration_ns for stage in self.plan.load.stages) / 1e9
-        fixed = measured_s + _TRIAL_OVERHEAD_S
-        return fixed + self.warm_up.min_ns / 1e9, fixed + self.warm_up.max_ns / 1e9
-
-
-def _slices_s(interleave: Interleaving, case: ResolvedCase, trials: int) -> float:
-    """What slices add to a trial: washout, the slices in which all learn that they measure, and of the
-    first trial a pilot."""
-    assert isinstance(case.plan.stop, StopAfter)  # it is interleaved
-    slice_ns = interleave.given_slice_ns or interleave.usual_slice_ns
-    slices = case.plan.stop.ns / slice_ns + _UNTIL_MEASURED
-    piloted = not interleave.alike and interleave.given_slice_ns is None
-    pilot_ns = 3 * PILOT_ROUNDS * slice_ns / max(1, trials) if piloted else 0.0
-    return (slices * interleave.washout_ns + _UNTIL_MEASURED * slice_ns + pilot_ns) / 1e9
+    @property
+    def cost(self) -> Cost:
+        """What its trials cost beyond their plan. A server that stands already needs no start."""
+        stands = self.candidate is not None and bool(self.candidate.url)
+        start_s = 0.0 if stands else self.server.start_s
+        return Cost(start_s=start_s, guess_per_s=self.guess_per_s, server=self.server.name)
 
 
 def _likely_bytes(case: ResolvedCase) -> int:
@@ -109,43 +85,33 @@ class ResolvedRun:
         found = {(case.server.id, case.server.variant): case.server for case in self.cases}
         return tuple(found.values())
 
-    def expected_s(self) -> tuple[float, float]:
-        """The least and the most that the measuring is likely to take; builds are not part of it."""
-        each = [(case.case, *self.expected_trial_s(case)) for case in self.cases]
-        most = self.blocks + (self.design.more_blocks if isinstance(self.design, StudyDesign) else 0)
-        return (
-            sum(case.trials(self.blocks) * low for case, low, _ in each),
-            sum(case.trials(most) * high for case, _, high in each),
+    @property
+    def costs(self) -> dict[str, Cost]:
+        """What the trials of each case cost beyond their plans."""
+        return {case.case.id: case.cost for case in self.cases}
+
+    def expected_s(self, left_out: Collection[str] = ()) -> Left:
+        """The least and the most that the measuring is likely to take, without those cases; builds are not
+        part of it."""
+        cases = [case.case for case in self.cases if case.case.id not in left_out]
+        more = self.design.more_blocks if isinstance(self.design, StudyDesign) else 0
+        outlook = Outlook(
+            design=self.design,
+            cases=cases,
+            costs=self.costs,
+            warm_ups=self.design.warm_ups,
+            watched=dict.fromkeys((case.id for case in cases), WATCHED),
         )
-
-    def expected_trial_s(self, case: ResolvedCase) -> tuple[float, float]:
-        """The least and the most that a trial of the case is likely to take, in the mean over all of them.
-
-        The warm-ups of the first are watched; the others go by these, which were steady only where their last
-        change lay within the first third, for one and a half times as long (`assay.plan.next.warming`). What
-        follows closed loops has the least of a warm-up by itself; before that it is warmed by its closed
-        loop, each time until that is steady, unless it finds the server of an interleaved block, which is
-        warm.
-        """
-        (least_s, most_s), trials = case.expected_s(), case.case.trials(self.blocks)
-        if case.case.dependent:
-            own_s = case.warm_up.min_ns / 1e9
-            warm = self._sits(closed_loop_of(case.case, (one.case for one in self.cases)))
-            return (least_s, least_s) if warm else (least_s + own_s, most_s + own_s)
-        interleave = self.design.interleave
-        if interleave is not None and self._sits(case.case.id):
-            slices_s = _slices_s(interleave, case, trials)
-            least_s, most_s = least_s + slices_s, most_s + slices_s
-        later_s = max(least_s, most_s - case.warm_up.max_ns / 2e9)
-        watched = min(trials, WATCHED) / trials if trials else 1.0
-        return least_s, watched * most_s + (1 - watched) * later_s
-
-    def _sits(self, case: str) -> bool:
-        """Whether that case is interleaved with others."""
-        groups = ({one.case.id for one in group} for group in self.interleaved)
-        return self.design.interleave is not None and any(
-            case in group and len(group) > 1 for group in groups
+        units = outlook.units(
+            (case.id, block)
+            for block in range(self.blocks + more)
+            for case in cases
+            if case.takes_part(block)
+            for _ in range(case.trials_a_block)
         )
+        sure = [step for unit in units if unit.block < self.blocks for step in unit.steps]
+        maybe = [step for unit in units if unit.block >= self.blocks for step in unit.steps]
+        return remaining(sure, maybe, ())
 
     @property
     def trials(self) -> int:

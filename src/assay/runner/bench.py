@@ -30,6 +30,7 @@ from assay.model.interleaving import InterleavedSnapshot
 from assay.model.measurement import Snapshot
 from assay.model.run import Run
 from assay.model.trial import Phase, Trial, WarmUpSeen
+from assay.plan.forecast import Cost
 from assay.plan.next import Slot, next_trial
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.servers import host, supervised
@@ -50,9 +51,9 @@ class Observer(Protocol):
     By themselves its methods do nothing: a subclass has those that it needs.
     """
 
-    def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
-        """The run begins, or goes on after the trials that it has. A trial of each case is likely to take
-        `expected_s`, at least and at most."""
+    def run_started(self, run: Run, costs: Mapping[str, Cost]) -> None:
+        """The run begins, or goes on after the trials that it has. `costs` are what each case's trials cost
+        beyond their plans."""
         return
 
     def server_preparing(self, server: str, step: str) -> None:

@@ -130,7 +130,10 @@ def _resolved(header: Header, settings: Settings) -> ResolvedRun:
     match header.design:
         case StudyDesign() as design:
             source = design.path if Path(design.path).is_file() else header.study_name
-            choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
+            blocks = (
+                design.choices.blocks if design.choices.quick else design.blocks
+            )  # what fits, it finds anew
+            choices = msgspec.structs.replace(design.choices, blocks=blocks, seed=design.seed)
             return resolve(load_study(source, settings), settings, choices)
         case CandidatesDesign() as design:
             lacking = [f"{where} ({token})" for token, where in secrets_lacking(design).items()]
@@ -219,7 +222,7 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
     observer = bench.observer
     ending: BaseException | None = None
     try:
-        observer.run_started(run, _expected_s(resolved))
+        observer.run_started(run, resolved.costs)
         servers = _prepared(resolved, bench)
         preload()
         run_services = Services(resolved.services, bench.settings, bench.split, run_file.logs)
@@ -337,8 +340,3 @@ def _begun(due: Due) -> Trial:
 
 def _case(resolved: ResolvedRun, due: Due) -> ResolvedCase:
     return next(case for case in resolved.cases if case.case.id == due.slot.case)
-
-
-def _expected_s(resolved: ResolvedRun) -> dict[str, tuple[float, float]]:
-    """How long a trial of each case is likely to take, at least and at most."""
-    return {case.case.id: resolved.expected_trial_s(case) for case in resolved.cases}

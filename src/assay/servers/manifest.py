@@ -78,12 +78,14 @@ class Command(Value, frozen=True, kw_only=True):
 class RunTable(Value, frozen=True, kw_only=True):
     """How the program is run: in the foreground, until SIGTERM.
 
-    `scheme` is how it is asked on its port; behind https any certificate of its own is taken.
+    `scheme` is how it is asked on its port; behind https any certificate of its own is taken. `start_s` is
+    the usual time to its first right answer on one core, for estimates of how long a run takes.
     """
 
     command: tuple[str, ...]
     scheme: Scheme = "http"
     env: dict[str, str] = {}
+    start_s: float = 0.5
     ready_timeout_s: float = 30.0
     stop_timeout_s: float = 5.0
     services: tuple[str, ...] = ()
@@ -100,6 +102,7 @@ class Variant(Value, frozen=True, kw_only=True):
     build: Build | None = None
     version: Command | None = None
     scheme: Scheme | None = None
+    start_s: float | None = None
     ready_timeout_s: float | None = None
 
 
@@ -161,6 +164,7 @@ class Server:
             env={**run.env, **chosen.env},
             facts={**manifest.facts, **chosen.facts},
             services=run.services,
+            start_s=run.start_s if chosen.start_s is None else chosen.start_s,
             ready_timeout_s=chosen.ready_timeout_s or run.ready_timeout_s,
             stop_timeout_s=run.stop_timeout_s,
         )
@@ -185,6 +189,7 @@ class ServerSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Fact] = field(default_factory=dict)
     services: tuple[str, ...] = ()
+    start_s: float = 0.5
     ready_timeout_s: float = 30.0
     stop_timeout_s: float = 5.0
 

@@ -88,6 +88,16 @@ class CapacitySearch:
             rate = self._to_the_edge(self._unconfirmed_end() or self._quantile(0.5))
         return min(rate, self._top)
 
+    def course(self, most: int = 60) -> tuple[float, ...]:
+        """The rates that are still to be asked, `most` at most, if the capacity is the middle of what is
+        believed of it now and no trial contradicts that."""
+        middle, search = self._quantile(0.5), self
+        rates: list[float] = []
+        while len(rates) < most and (rate := search.ask()) is not None:
+            rates.append(rate)
+            search = search.tell(rate, rate <= middle)
+        return tuple(rates)
+
     @property
     def state(self) -> SearchState:
         """How the search stands."""

@@ -153,7 +153,7 @@ def next_rate(run: Run) -> Due | None:
     assert isinstance(design, SearchDesign)  # it is what is asked of here
     [case] = run.header.cases
     rate = answer_of(run).search.ask()
-    spent = sum(map(_load_ns, run.trials)) >= design.budget_ns
+    spent = sum(map(offered_ns, run.trials)) >= design.budget_ns
     if rate is None or spent or given_up(run.trials, case.id, death_is_answer=True):
         return None
     objective = parse(design.bounds.objective)
@@ -162,7 +162,7 @@ def next_rate(run: Run) -> Due | None:
     return Due(Slot(number, number, 0, case.id), plan, design.warm_ups[case.id])
 
 
-def _load_ns(trial: Trial) -> int:
+def offered_ns(trial: Trial) -> int:
     """For how long load was offered; of a trial that failed, at most so long."""
     measured, stop = trial.measurement, trial.plan.stop
     if measured is not None:

@@ -6,7 +6,7 @@ The conditions are whether servers are interleaved, network emulation, and notes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -16,12 +16,11 @@ from assay.model.block import LONGEST_NS, UNLIKE_NS, Interleaving
 from assay.model.design import Choices
 from assay.model.plan import Closed, StopAfter
 from assay.model.trial import OfCapacity, Search, case_id
-from assay.plan.resolved import ResolvedCase
+from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.plan.study.load import Study
 from assay.plan.study.schema import EmulationSetting, Profile
-from assay.servers.manifest import ServerSpec
+from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.requires import check_all
-from assay.stats.estimates import student_t_quantile
 from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.pairing import LEAST_BLOCKS
 from assay.verdict.search import at_rate
@@ -30,11 +29,17 @@ AGAIN = " again"
 """What the label of a control ends in."""
 
 
-def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) -> ResolvedCase | None:
+def control_for(
+    cases: Sequence[ResolvedCase],
+    blocks: int,
+    wanted: int | None,
+    fulfilled: Callable[[Sequence[Requirement]], bool],
+) -> ResolvedCase | None:
     """The first candidate under a closed loop that this machine can run, once more, under the same plan.
 
     In `wanted` of the blocks, spread evenly; in all where it is None. None where nothing is compared, and
-    with fewer than three blocks of it. Where no candidate can be had it is the first one.
+    with fewer than three blocks of it. Where no candidate can be had it is the first one. `fulfilled` says
+    whether this machine has what a server requires.
     """
     groups: dict[tuple[str, str], list[ResolvedCase]] = {}
     for entered in cases:
@@ -45,7 +50,8 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
     if not compared or number < LEAST_BLOCKS:
         return None
     candidates = [entered for group in compared for entered in group]
-    first = next(filter(_to_be_had, candidates), candidates[0])
+    there = (one for one in candidates if fulfilled(one.server.requires))
+    first = next(there, candidates[0])
     again = f"{first.case.entry}+again"
     case = msgspec.structs.replace(
         first.case,
@@ -59,9 +65,9 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
     return replace(first, case=case)
 
 
-def _to_be_had(case: ResolvedCase) -> bool:
-    """Whether this machine has what the case's server requires; another would be an empty row."""
-    return all(tool.fulfilled for tool in check_all(case.server.requires))
+def fulfilled(requires: Sequence[Requirement]) -> bool:
+    """Whether this machine has all of it; a server that lacks something would be an empty row."""
+    return all(tool.fulfilled for tool in check_all(requires))
 
 
 def spread(number: int, blocks: int) -> tuple[int, ...]:
@@ -165,35 +171,15 @@ def check_emulation(study: Study, load: str, emulation: EmulationSetting | None,
         )
 
 
-def control_note(again: ResolvedCase | None, blocks: int) -> tuple[str, ...]:
-    """What the control costs."""
+def control_note(made: ResolvedRun) -> tuple[str, ...]:
+    """What the A/A control of a run costs; nothing where it has none."""
+    again = next((one.case for one in made.cases if one.case.role == "control"), None)
     if again is None:
         return ()
-    trials, cost_s = again.case.trials(blocks), sum(again.expected_s()) / 2
-    of = "each block" if trials == blocks else f"{trials} of {blocks} blocks"
+    trials = again.trials(made.blocks)
+    of = "each block" if trials == made.blocks else f"{trials} of {made.blocks} blocks"
+    cost_s = (sum(made.expected_s()) - sum(made.expected_s({again.id}))) / 2
     return (
-        f"A/A control: {again.case.label.removesuffix(AGAIN)} is measured a second time in {of}, about "
-        f"{trials * cost_s:.0f} s more (--no-control leaves it out)",
+        f"A/A control: {again.label.removesuffix(AGAIN)} is measured a second time in {of}, about "
+        f"{cost_s:.0f} s more (--no-control leaves it out)",
     )
-
-
-def quick_note(profile: Profile, choices: Choices, blocks: int) -> tuple[str, ...]:
-    """What a first look costs in certainty, and what it leaves out."""
-    if not choices.quick:
-        return ()
-    notes = []
-    if blocks < profile.blocks:
-        wider = _half_width(blocks) / _half_width(profile.blocks)
-        said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
-        fewer = f"{blocks} blocks of shorter trials instead of {profile.blocks}"
-        notes.append(f"quick: {fewer}: {said}{'' if blocks >= LEAST_BLOCKS else ', and no ranking'}")
-    left_out = ["open loops"] if any(load.latency for load in profile.loads) and not choices.latency else []
-    left_out += ["searches for a capacity"] if any(load.objective for load in profile.loads) else []
-    if left_out:
-        notes.append(f"quick: the study's {' and '.join(left_out)} are left out")
-    return tuple(notes)
-
-
-def _half_width(trials: int) -> float:
-    """Of a 95 % t interval, in units of the trials' standard deviation."""
-    return student_t_quantile(trials - 1, 0.975) / trials**0.5 if trials > 1 else float("inf")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -17,16 +18,18 @@ from assay.model.design import Choices, StudyDesign, WarmUp
 from assay.model.finding import Claim, Comparison
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount, Tls
 from assay.model.trial import Case, case_id
-from assay.plan.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
+from assay.plan.forecast import REQUESTS_GUESS_PER_S
+from assay.plan.resolved import ResolvedCase, ResolvedRun
+from assay.plan.study import quick
 from assay.plan.study.additions import (
     CAPACITY,
     capacity_cases,
     check_emulation,
     control_for,
     control_note,
+    fulfilled,
     interleave_of,
     latency_cases,
-    quick_note,
 )
 from assay.plan.study.load import Study, expand
 from assay.plan.study.schema import (
@@ -40,10 +43,12 @@ from assay.plan.study.schema import (
 )
 from assay.servers.contract import Contract, Route, Spoken
 from assay.servers.cores import CoreSplit, split_cores
-from assay.servers.manifest import Placeholders, ServerSpec
+from assay.servers.manifest import Placeholders, Requirement, ServerSpec
 from assay.servers.services.own import ServiceSpec
 
 _S = 1_000_000_000
+_Point = tuple[int, int | None, float | None]
+"""Of a sweep: connections, threads, rate."""
 
 
 def resolve(
@@ -66,22 +71,36 @@ def resolve(
         raise InputError(where, nearest(choices.profile, study.file.profiles))
     split = split or split_cores()
     seed = secrets.randbelow(2**31) if choices.seed is None else choices.seed
+    whole = quick.Cut(profile=profile, control=choices.control)
+    once = functools.cache(fulfilled)  # it runs commands
+
+    def make(cut: quick.Cut) -> ResolvedRun:
+        return _settled(_Matrix(study, settings, choices, cut, split, seed), once)
+
+    if not choices.quick:
+        made = make(whole)
+        return replace(made, notes=control_note(made))
+    made = quick.shortest(whole, len(quick.groups_of(study, profile)), choices, make)
+    left_out = quick.left_out(make(whole), made, profile, choices)
+    return replace(made, notes=(quick.note(profile, made, left_out), *control_note(made)))
+
+
+def _settled(matrix: _Matrix, had: Callable[[Sequence[Requirement]], bool]) -> ResolvedRun:
+    study, choices, profile = matrix.study, matrix.choices, matrix.profile
     usual = min(profile.quick.blocks, profile.blocks) if choices.quick else profile.blocks
     blocks = choices.blocks or usual
-    matrix = _Matrix(study, settings, choices, profile, split, seed)
     cases = tuple(matrix.cases())
     if not cases:
         raise InputError(f"{study.path}: profile {choices.profile!r} has no case", "name a server for it")
     cases = (*cases, *_dependent_loads(cases, profile, choices, blocks))
-    again = control_for(cases, blocks, profile.control_blocks) if choices.control else None
+    again = control_for(cases, blocks, profile.control_blocks, had) if matrix.cut.control else None
     cases = (*cases, again) if again else cases
     return ResolvedRun(
         name=study.file.name,
         design=_design(study, matrix, cases, blocks),
         cases=cases,
         services=_services(study, cases),
-        split=split,
-        notes=(*quick_note(profile, choices, blocks), *control_note(again, blocks)),
+        split=matrix.split,
     )
 
 
@@ -104,9 +123,13 @@ class _Matrix:
     study: Study
     settings: Settings
     choices: Choices
-    profile: Profile
+    cut: quick.Cut
     split: CoreSplit
     seed: int
+
+    @property
+    def profile(self) -> Profile:
+        return self.cut.profile
 
     def cases(self) -> Iterator[ResolvedCase]:
         profile, only = self.choices.profile, self.choices.servers
@@ -114,12 +137,15 @@ class _Matrix:
         for word in only:
             if word not in [entry.id for entry in entries]:
                 raise self._no_server(word, [entry.id for entry in entries])
-        for entry in entries:
+        for entry in self.cut.entries(entries, self._is_candidate):
             ceiling = self.study.servers[entry.server].manifest.role == "ceiling"
             if only and entry.id not in only and not ceiling:
                 continue
             for workload in self.study.file.workloads:
                 yield from self._of_workload(entry, workload)
+
+    def _is_candidate(self, entry: StudyEntry) -> bool:
+        return self.study.servers[entry.server].manifest.role == "candidate"
 
     def _no_server(self, word: str, known: Sequence[str]) -> InputError:
         """What to say of a name that the profile does not have: another profile may have it."""
@@ -146,13 +172,14 @@ class _Matrix:
         routes = tuple(contract.route(name) for name in workload.routes)
         if any(route.optional and route.name not in server.manifest.routes for route in routes):
             return
+        groups = quick.groups_of(self.study, self.profile)[: self.cut.groups]
         for load in self.profile.loads:
             taken = not load.servers or entry.id in load.servers
             if taken and (not load.workloads or workload.name in load.workloads):
-                for name, connections, threads, rate in expand(load):
-                    yield self._case(
-                        entry, workload, contract, routes, load, name, (connections, threads, rate)
-                    )
+                for name, *swept in expand(load):
+                    if (workload.name, name) in groups:
+                        point = cast(_Point, tuple(swept))
+                        yield self._case(entry, workload, contract, routes, load, name, point)
 
     def _case(
         self,
@@ -162,7 +189,7 @@ class _Matrix:
         routes: tuple[Route, ...],
         load: LoadSetting,
         load_name: str,
-        point: tuple[int, int | None, float | None],
+        point: _Point,
     ) -> ResolvedCase:
         server = self.study.servers[entry.server]
         profile = self.choices.profile
@@ -194,7 +221,7 @@ class _Matrix:
             routes=routes,
             plan=plan,
             warm_up=warm_up,
-            guess_per_s=_guess_per_s(entry, load_name),
+            guess_per_s=entry.published_per_s(load_name) or REQUESTS_GUESS_PER_S,
             threads=point[1],
         )
 
@@ -219,7 +246,7 @@ class _Matrix:
         contract: Contract,
         routes: tuple[Route, ...],
         load: LoadSetting,
-        point: tuple[int, int | None, float | None],
+        point: _Point,
         warm_up: WarmUp,
         spec: ServerSpec,
     ) -> LoadPlan:
@@ -253,27 +280,16 @@ class _Matrix:
         return hidden_plan(plan)  # the study's file has them, what is kept of it has none
 
     def _stop(self, load: LoadSetting, *, ceiling: bool) -> StopAfter | StopAtCount:
-        quick, profile = self.profile.quick, self.profile
+        short, profile = self.profile.quick, self.profile
         if load.requests is not None:
-            share = quick.requests_share if self.choices.quick else 1.0
+            share = short.requests_share if self.choices.quick else 1.0
             return StopAtCount(count=max(1, round(load.requests * share)))
         measure_s = cast(float, load.measure_s)
         if self.choices.quick:
-            measure_s = min(measure_s, quick.ceiling_s if ceiling else quick.measure_s)
+            measure_s = min(measure_s, short.ceiling_s if ceiling else short.measure_s)
         elif ceiling and profile.ceiling_s is not None:
             measure_s = min(measure_s, profile.ceiling_s)
         return StopAfter(ns=int(measure_s * _S))
-
-
-def _guess_per_s(entry: StudyEntry, load: str) -> float:
-    """The published throughput at that load, or any of the entry's, or a round figure."""
-    known = [
-        (figure.load, figure.throughput_per_s)
-        for figure in entry.figures
-        if figure.throughput_per_s is not None
-    ]
-    same = [rate for name, rate in known if name == load]
-    return next(iter((*same, *(rate for _, rate in known))), REQUESTS_GUESS_PER_S)
 
 
 def _open(

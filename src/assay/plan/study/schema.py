@@ -48,6 +48,11 @@ class StudyEntry(Value, frozen=True, kw_only=True):
         """What claims and loads call it."""
         return f"{self.server}+{self.name}" if self.name else self.server
 
+    def published_per_s(self, load: str) -> float | None:
+        """The published throughput at that load, or at any; None where none was."""
+        known = [(one.load, one.throughput_per_s) for one in self.figures if one.throughput_per_s is not None]
+        return next((per_s for name, per_s in known if name == load), known[0][1] if known else None)
+
 
 class Workload(Value, frozen=True, kw_only=True):
     """What is asked for: routes of the contract, in turn or in random order, by weight.
