@@ -9,7 +9,7 @@ RUN ?= latest
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-run: setup ## run a study from nothing to a report (STUDY=franklin, ARGS="--quick")
+run: ## run a study from nothing to a report (STUDY=franklin, ARGS="--quick")
 	@scripts/run.sh $(STUDY) $(ARGS)
 
 setup: ## prepare Assay itself: virtual environment and engine

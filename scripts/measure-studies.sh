@@ -23,7 +23,7 @@ done
 # leaves what was measured by then.
 trap : INT
 run() { "$assay" run "$@" --results $results || case $? in 1 | 130) ;; *) return 1 ;; esac; }
-"$assay" setup "${studies[@]}" || [ $? -eq 1 ]
+"$assay" setup --profile both "${studies[@]}" || [ $? -eq 1 ]
 unfinished=$(grep -lE '"state": "(to do|begun)"' $results/series-*/series.json 2>/dev/null | tail -n 1 || true)
 if [ -n "$unfinished" ]; then
     series=$(basename "$(dirname "$unfinished")")

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # setup.sh runtime|dev: everything Assay itself needs: tools, a virtual environment, the built engine.
+# setup.sh environment: the same without the engine.
 # What a study's servers need is the business of `assay setup STUDY`.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-kind=${1:?runtime or dev}
+kind=${1:?environment, runtime or dev}
+build=yes
+[ "$kind" != environment ] || kind=runtime build=no
 cd "$root"
 
 # at_least HAVE WANT: dotted versions
@@ -48,6 +51,7 @@ build_engine() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin develop --release -
 
 tools
 environment
+[ "$build" = yes ] || exit 0
 [ -n "$(find src/assay -maxdepth 1 -name '_engine*.so')" ] || rm -f "$stamps/build-the-engine"
 once "build the engine" "$(digest crates/engine/src crates/engine/Cargo.toml crates/engine-lua crates/engine-python crates/http2/src crates/http2/Cargo.toml crates/http3/src crates/http3/Cargo.toml crates/link/src crates/link/Cargo.toml crates/null-server/src crates/null-server/Cargo.toml Cargo.toml Cargo.lock pyproject.toml)" build_engine
 # No step writes byte code (common.sh), and each command is a process: without it each compiles what it imports.

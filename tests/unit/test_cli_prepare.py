@@ -66,6 +66,34 @@ def test_setup_names_what_is_missing_and_goes_on(tmp_path: Path) -> None:
     assert "ready: 1 of 2 servers, 1 lacks something here" in done.stderr
 
 
+def test_setup_of_a_study_makes_ready_what_its_profile_uses(tmp_path: Path) -> None:
+    assay("init", "shop", folder=tmp_path)
+    manifest = tmp_path / "servers" / "shop" / "needy" / "server.toml"
+    manifest.parent.mkdir()
+    manifest.write_text(SERVER + "[variants.fair]\n[variants.published]\n")
+    study = tmp_path / "studies" / "shop.toml"
+    entry = '[[servers]]\nserver = "shop/needy"\nprofiles = ["published"]\n'
+    load = "[profiles.published]\nloads = [{ connections = 1, requests = 1 }]\n"
+    study.write_text(study.read_text().replace("[[workloads]]", f"{entry}[[workloads]]") + load)
+    assert "shop/needy" not in assay("setup", "shop", "--yes", folder=tmp_path).stderr
+    both = assay("setup", "shop", "--profile", "both", "--yes", folder=tmp_path)
+    assert "shop/needy (published): no-such-program not found: make it yourself" in both.stderr
+
+
+def test_setup_builds_servers_before_the_engine_is_there(tmp_path: Path) -> None:
+    assay("init", "shop", folder=tmp_path)
+    manifest = tmp_path / "servers" / "shop" / "built" / "server.toml"
+    manifest.parent.mkdir()
+    needs_nothing = SERVER.replace("no-such-program-anywhere", "true").replace('["true"]', '["echo", "1"]', 1)
+    manifest.write_text(needs_nothing + '[build]\ncommand = ["true"]\n')
+    program = "import sys; sys.modules['assay._engine'] = None\n"
+    program += "from assay.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
+    words = [sys.executable, "-c", program, "setup", "shop/built", "shop/null", "--yes"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert "shop/built: ready" in done.stderr, done.stderr
+    assert "ready: 1 of 1 server" in done.stderr
+
+
 def test_setup_of_nothing_says_what_there_is(tmp_path: Path) -> None:
     done = assay("setup", folder=tmp_path)
     assert done.returncode == 2

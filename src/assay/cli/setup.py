@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,10 +28,14 @@ def _setup_flags(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="a study, or a server such as quotes/go")
     parser.add_argument("--all", action="store_true", help="every server there is")
+    profiles = ("fair", "published", "both")
+    parser.add_argument("--profile", choices=profiles, default="fair", metavar="{fair,published,both}",
+                        help="of studies, what this profile uses [fair]")  # fmt: skip
     parser.add_argument("--no-install", action="store_true", help="build only; install no Debian package")
     add_yes(parser)
     parser.examples(
-        ("assay setup franklin", "all that the study needs"),
+        ("assay setup franklin", "all that the study needs under its fair profile"),
+        ("assay setup franklin --profile both", "and under the published one"),
         ("assay setup quotes/go", "one server"),
         ("assay setup --all", "every server of every contract"),
     )
@@ -46,7 +51,7 @@ def _setup(args: argparse.Namespace) -> int:
     from assay.servers.services import upstreams_of_all
 
     settings = Settings.resolve()
-    studies = [] if args.all else _studies(args.names, settings)
+    studies = [] if args.all else _studies(args.names, args.profile, settings)
     specs = _builds_of(list_servers(settings)) if args.all else _servers(args.names, settings)
     specs += [spec for study in studies for spec in study.servers]
     specs += upstreams_of_all(specs, settings)
@@ -54,8 +59,14 @@ def _setup(args: argparse.Namespace) -> int:
     consent.ask(studies, settings, yes=args.yes, servers=servers)
     if not args.no_install:
         _install(specs, settings)
+    if not _has_engine():  # make run builds it meanwhile; what comes with it is ready then
+        specs = [spec for spec in specs if spec.build is not None]
     ready = prepare_all(specs, settings, split_cores().server_cores, _EventLines())
     return _tell(ready)
+
+
+def _has_engine() -> bool:
+    return importlib.util.find_spec("assay._engine") is not None
 
 
 def _servers(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
@@ -65,8 +76,9 @@ def _servers(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
     return _builds_of(find_server(name, settings) for name in names if _is_server(name))
 
 
-def _studies(names: Sequence[str], settings: Settings) -> list[ResolvedRun]:
-    """Each study that is named, under each of its profiles. InputError where nothing is named at all."""
+def _studies(names: Sequence[str], profile: str, settings: Settings) -> list[ResolvedRun]:
+    """Each study that is named, under that profile, or each of its profiles ("both"). InputError where
+    nothing is named at all."""
     from assay.model.design import Choices
     from assay.plan.study import list_studies, load_study, resolve
 
@@ -75,9 +87,9 @@ def _studies(names: Sequence[str], settings: Settings) -> list[ResolvedRun]:
         raise InputError("nothing was named", f"name a server or a study ({known}), or pass --all")
     studies = [load_study(name, settings) for name in names if not _is_server(name)]
     return [
-        resolve(study, settings, Choices(profile=profile))
+        resolve(study, settings, Choices(profile=one))
         for study in studies
-        for profile in study.file.profiles
+        for one in (study.file.profiles if profile == "both" else (profile,))
     ]
 
 

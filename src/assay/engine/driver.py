@@ -2,7 +2,7 @@
 
 `start(plan)` gives an `EngineRun`; while its `wait` says that it has not ended, `snapshot` is the
 live view; `result` is the `Measurement`. `start_interleaved(plan)` gives an `InterleavedRun`, whose arms are
-loaded in slices. EnvironmentLacks on import where the engine is of another version.
+loaded in slices. EnvironmentLacks at its first use where the engine is of another version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay import _engine
 from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import EnvironmentLacks, InputError
@@ -22,6 +21,7 @@ from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import LoadPlan
 
 if TYPE_CHECKING:
+    from assay import _engine
     from assay.model.interleaving import (
         Change,
         InterleavedMeasurement,
@@ -33,11 +33,25 @@ if TYPE_CHECKING:
 VERSION = "0.1.0"
 """Of the engine that belongs to this Python: plans and measurements have the same shape in both."""
 
-if _engine.version() != VERSION:
-    raise EnvironmentLacks(
-        f"the load engine is of version {_engine.version()}, and this Assay needs {VERSION}",
-        "install Assay anew; in a checkout: make setup",
-    )
+
+class _WhenUsed:
+    """The engine, loaded with the first thing that is used of it: servers are built beside it."""
+
+    def __getattr__(self, name: str) -> object:
+        """EnvironmentLacks where the engine is of another version."""
+        from assay import _engine as engine
+
+        if engine.version() != VERSION:
+            raise EnvironmentLacks(
+                f"the load engine is of version {engine.version()}, and this Assay needs {VERSION}",
+                "install Assay anew; in a checkout: make setup",
+            )
+        self.__dict__.update({one: getattr(engine, one) for one in dir(engine) if not one.startswith("__")})
+        return getattr(engine, name)
+
+
+if not TYPE_CHECKING:
+    _engine = _WhenUsed()
 
 _encode = msgspec.json.Encoder().encode
 _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
