@@ -18,7 +18,8 @@ PARSERS = {verb.name: verb.parser() for verb in verbs.VERBS}
 WORDS = st.sampled_from(
     ["http://a/", "-c", "8", "-c8", "-c=8", "--connections=8", "-k", "-qk", "-kc8", "-kqn", "5", "-n", "-d",
      "10s", "-4", "--json", "-b", "", "-b=", "--body=", "-H", "A: b", "-HA: b", "- x", "-", "--", "--html",
-     "-5", "x y", "--rate", "5", "--rate=5", "-r", "6/m", "-u", "a:b", "-ua:b", "--stage", "5s:1", "--no-keep-alive"]
+     "-5", "x y", "--rate", "5", "--rate=5",
+     "-r", "6/m", "-u", "a:b", "-ua:b", "--stage", "5s:1", "--no-keep-alive"]
 )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def _arguments(verb: Flags, words: Sequence[str]) -> Iterator[_Argument]:
     flag, value = "", None
     while place < len(words):
         word, place = words[place], place + 1
-        if not word.startswith("-") or word == "-" or " " in word:
+        if not _is_flag(verb, word):
             yield _Argument(word, flag, value)
             flag, value = "", None
             continue
@@ -137,6 +137,14 @@ def _arguments(verb: Flags, words: Sequence[str]) -> Iterator[_Argument]:
             place += 1
         elif value == "--":  # argparse would take it for the word that ends the flags, and then miss it
             raise InputError(f"{flag}: '--' cannot be its value", f"see `{verb.help_flag(action)}`")
+
+
+def _is_flag(verb: Flags, word: str) -> bool:
+    """Whether argparse takes the word for a flag: one with a blank only where it begins with a known one."""
+    if not word.startswith("-") or word == "-":
+        return False
+    begins = word.partition("=")[0] if word.startswith("--") else word[:2]
+    return " " not in word or verb.takes(begins) is not None
 
 
 def _flag_of(verb: Flags, word: str) -> tuple[str, str | None]:
@@ -171,7 +179,7 @@ def _value(verb: Flags, action: argparse.Action, word: str | None) -> str:
             action.type(word)
         except argparse.ArgumentTypeError as refused:
             raise in_our_words(verb, f"argument {flag}: {refused}") from None
-    if word is None or (len(word) > 1 and word[0] == "-" and " " not in word and not word[1].isdigit()):
+    if word is None or (_is_flag(verb, word) and not word[1].isdigit()):
         raise InputError(f"{flag} lacks its value", f"write {flag} {action.metavar}")
     return word
 
@@ -246,5 +254,7 @@ def in_our_words(verb: Flags, message: str) -> InputError:
         near = nearest(choice[1], choices, alike=0.6) if choice[1].isalpha() else ""
         said = f"{name}: {choice[1]!r} is none of {', '.join(choices)}"
         return InputError(said, f"did you mean {near}?" if near else f"see `{verb.help_flag(action)}`")
+    if problem == "expected one argument":
+        return InputError(f"{name} lacks its value", f"write {name}=VALUE")
     problem, _, remedy = problem.partition("; ")
     return InputError(f"{name}: {problem}", remedy or f"see `{verb.help_flag(action)}`")
