@@ -12,13 +12,13 @@ begun+=($!)
 scripts/setup.sh dev
 # The programs that tests compare with and drive; a study's own needs are in its servers' manifests.
 debian wrk lua-socket lua-cjson apache2-utils nghttp2-client nginx curl chromium openssl zsh fish groff iproute2
-# The servers are built of what lints and tests that measure nothing leave idle of the cores. Not at the lowest
-# priority: a Java program that is asked for its version has a minute.
+# The servers are built of what lints and tests that measure nothing leave idle of the cores. Not far below them: a
+# Java program that is asked for its version has a minute.
 servers_log="$logs/servers.log"
 # What servers in Rust have in common is compiled once, and Maven, which runs for seconds, compiles less of itself:
 # neither changes what is built.
 quick=(CARGO_BUILD_BUILD_DIR="$root/target/servers" MAVEN_OPTS="${MAVEN_OPTS:--XX:TieredStopAtLevel=1 -XX:+UseSerialGC}")
-nice -n 10 env "${quick[@]}" .venv/bin/assay setup --all >"$servers_log" 2>&1 </dev/null &
+nice -n 7 env "${quick[@]}" .venv/bin/assay setup --all >"$servers_log" 2>&1 </dev/null &
 servers=$!
 begun+=("$servers")
 scripts/lint.sh
@@ -26,9 +26,11 @@ say "Rust tests"
 quietly "build the Rust tests" cargo test --locked --workspace --no-run
 cargo test --locked --workspace --quiet
 failed=0
+# What is right however busy the machine is runs beside others of its kind, of which some wait at any time; what needs
+# no server of ours, while those are built.
 if [ $# -eq 0 ]; then
-    say "Python tests that need no server"
-    side_by_side tests/golden tests/audit tests/unit || failed=$?
+    say "Python tests"
+    workers=$(($(nproc) * 3 / 2)) side_by_side -m "beside and not contract" || failed=$?
 fi
 say "servers"
 status=0
@@ -36,10 +38,9 @@ wait "$servers" || status=$?
 trap - EXIT
 cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
-say "Python tests with servers"
+say "Python tests of servers"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-# What is right however busy the machine is runs beside others of its kind, of which some wait at any time; all the
-# rest has the machine to itself.
-workers=$(($(nproc) * 3 / 2)) side_by_side -m beside tests/contract tests/e2e || failed=$?
-.venv/bin/python -m pytest -m "not beside" --durations 15 tests/e2e || failed=$?
+workers=$(($(nproc) * 3 / 2)) side_by_side -m "beside and contract" || failed=$?
+say "Python tests that have the machine to themselves"
+.venv/bin/python -m pytest -m "not beside" --durations 15 || failed=$?
 exit "$failed"

@@ -218,6 +218,7 @@ def test_open_loops_follow_closed_ones_and_are_warmed_by_them(cluster: Cluster, 
         assert one.measurement.response_time.count == one.measurement.completed > 0
 
 
+@pytest.mark.contract
 def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:
     """The study as it is, but shorter: built on the server node, where its servers are interleaved."""
     servers, checkout = ("quotes/go", "quotes/ruby-sinatra"), Settings.resolve(environ={})
