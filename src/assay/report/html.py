@@ -152,7 +152,8 @@ def _context(told: Report, colours: Hues) -> dict[str, Any]:
     answer = told.answer
     return {
         "told": told,
-        "asides": (*answer.sure, *answer.surer),
+        "asides": (*answer.sure[:1], *answer.surer),
+        "remarks": (*answer.sure[1:], *answer.why),
         "results": _tables((*told.results, *told.tables), "results", colours),
         "claims": table(told.claims) if told.claims else None,
         "findings": list(finding_words(told.findings)),

@@ -223,7 +223,7 @@ def near(values: Iterable[float], start: float, end: float) -> Scale:
     if _far(known):
         return logarithmic(known, start, end)
     low, high = min(known), max(known)
-    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    room = max(0.05 * (high - low), 0.01 * abs(high)) or 1.0
     return Scale(low - room, high + room, start, end)
 
 

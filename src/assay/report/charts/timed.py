@@ -314,12 +314,13 @@ def _block(run: Run, block: Block) -> Chart | None:
         y_title="answers a second, slice by slice",
     )
     length = fmt.time(block.lengths.slice_ns, exact=True)
+    faint = f" Faint: {_warm_up(shown)}." if any(curve.faint for curve in curves) else ""
     return Chart(
         name="block",
         title=f"Slices of an interleaved block (number {block.number + 1} of {len(run.blocks)})",
         note=(
             f"Each piece of line is one slice of {length}: how much that server answered while the others "
-            f"rested. Faint: {_warm_up(shown)}. What bends all of them at once is the machine, and cancels "
+            f"rested.{faint} What bends all of them at once is the machine, and cancels "
             "in their ratios."
         ),
         draw=lambda width: plot(curves, frame, width),
