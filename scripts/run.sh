@@ -21,6 +21,11 @@ engine=$!
 trap 'kill "$engine" 2>/dev/null || true' EXIT
 # 1: a server could not be built. It will be a row with its reason; the study goes on.
 PYTHONPATH=src .venv/bin/python -m assay.cli.main setup "$study" --profile "$profile" || [ $? -eq 1 ]
+while [ -t 1 ] && kill -0 "$engine" 2>/dev/null; do
+    printf '\r  building the engine %s%d s%s' "$dim" $((SECONDS - began)) "$plain"
+    sleep 0.2
+done
+[ ! -t 1 ] || printf '\r\e[K'
 wait "$engine"
 trap - EXIT
 say "built in $((SECONDS - began)) s; measuring"

@@ -222,6 +222,14 @@ def test_the_line_says_how_many_servers_are_measured() -> None:
     view = RunView(lambda text: None, judging(), live=True)
     view.run_started(BEGUN, {})
     view.block_started(SLOTS[:2])
+    cold = snapshot_of(1)
+    cold = replace(cold, arms=tuple(replace(arm, slices=()) for arm in cold.arms))
+    view.slices(SLOTS[:2], cold)
+    assert "block 1 of 5, starting 2 servers" in screen_of(view, 200)[0]
+    for slot in SLOTS[:2]:
+        view.phase(slot, "measure")
+    view.slices(SLOTS[:2], cold)
+    assert screen_of(view, 200)[0].endswith("measuring 2 servers")
     view.slices(SLOTS[:2], snapshot_of(24))
     assert "block 1 of 5, measuring 2 servers, 24 rounds" in screen_of(view, 200)[0]
 

@@ -30,7 +30,9 @@ def configure(parser: Parser) -> None:
     how.add_argument("--profile", common=True, choices=("fair", "published", "both"),
                      metavar="{fair,published,both}",
                      help="equal terms, the settings as published, or both side by side [fair]")  # fmt: skip
-    how.add_argument("--quick", common=True, action="store_true", help="few, short trials: a first look")
+    how.add_argument(
+        "--quick", common=True, action="store_true", help="a first look: 3 minutes of measuring at most"
+    )
     how.add_argument(
         "--blocks", common=True, type=words.whole, metavar="N", help="trials of each case [the study's]"
     )
@@ -61,7 +63,7 @@ def configure(parser: Parser) -> None:
     )
     parser.examples(
         ("assay run franklin", "the study, on equal terms"),
-        ("assay run franklin --quick", "a first look in about a minute"),
+        ("assay run franklin --quick", "a first look in one to two minutes"),
         ("assay run franklin --profile published", "as published, flaws included"),
         ("assay run heroes --profile both", "both, and what the flaws did to the ranking"),
         ("assay run franklin --server quotes/go --blocks 3", "one server, three trials"),

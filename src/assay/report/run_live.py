@@ -78,6 +78,7 @@ class RunView:
         self._latest = ""
         self._begun = False
         self._arms = 1
+        self._phase: Phase = "start"
         self._block_began_s = 0.0
 
     # --- what is told ---------------------------------------------------------------------
@@ -135,6 +136,7 @@ class RunView:
         if self._timeline is None or self._seen is None:
             return
         self._timeline.phase(slot.case, phase, self._clock())
+        self._phase = phase
         together = self._arms > 1 and phase in ("warm-up", "measure")
         of = fmt.counted(self._arms, "server") if together else self._seen.name(slot.case, 40)
         self._doing = f"{DOING[phase]} {of}"
@@ -152,8 +154,7 @@ class RunView:
         rounds = max(map(_rounds, snapshot.arms))
         failed = sum(one.failed for arm in snapshot.arms for one in arm.slices)
         measured = f", {fmt.counted(rounds, 'round')}" if rounds else ""
-        doing = DOING["measure" if rounds else "warm-up"]
-        self._doing = f"{doing} {fmt.counted(len(slots), 'server')}{measured}{_failed(failed)}"
+        self._doing = f"{DOING[self._phase]} {fmt.counted(len(slots), 'server')}{measured}{_failed(failed)}"
 
     def trial_finished(self, trial: Trial) -> None:
         """Keep it."""
@@ -176,6 +177,7 @@ class RunView:
         whole = before.run
         run = msgspec.structs.replace(whole, trials=(*whole.trials, *trials), blocks=(*whole.blocks, *blocks))
         self._timeline.stored(run, self._clock())
+        self._doing = ""
         seen = replace(before, run=run)
         if self._timeline.next_block != trials[-1].block:
             findings = self._findings(run) if self._words.judges else before.findings
@@ -239,8 +241,8 @@ class RunView:
             return _lines(f"{_bar(share)}  {self._being_prepared()}")
         now, share = self._now(seen), timeline.share(self._clock())
         over = seen.slot is None and timeline.next_block is None
-        doing = "judging" if over else f"{self._words.place(now)}, {self._doing}"
-        line = f"{_bar(share)}  {self._words.left(now)}  {doing}"
+        doing = ["judging"] if over else [self._words.place(now), *filter(None, [self._doing])]
+        line = f"{_bar(share)}  {self._words.left(now)}  {', '.join(doing)}"
         return _lines(line, self._latest)
 
     def _being_prepared(self) -> str:
