@@ -30,7 +30,7 @@ failed=0
 # no server of ours, while those are built.
 if [ $# -eq 0 ]; then
     say "Python tests"
-    workers=$(($(nproc) * 3 / 2)) side_by_side -m "beside and not contract" || failed=$?
+    workers=$(($(nproc) * 2)) side_by_side -m "beside and not contract" || failed=$?
 fi
 say "servers"
 status=0
@@ -40,7 +40,7 @@ cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
 say "Python tests of servers"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-workers=$(($(nproc) * 3 / 2)) side_by_side -m "beside and contract" || failed=$?
+workers=$(($(nproc) * 3 / 2)) side_by_side -m "beside and contract" tests/contract tests/e2e || failed=$?
 say "Python tests that have the machine to themselves"
-.venv/bin/python -m pytest -m "not beside" --durations 15 || failed=$?
+.venv/bin/python -m pytest -m "not beside" --durations 15 tests/e2e || failed=$?
 exit "$failed"

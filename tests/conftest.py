@@ -36,10 +36,16 @@ EXPECTED = Path(__file__).parent / "golden" / "expected"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Only end-to-end tests may need the machine to themselves: they say where they do not."""
+    """Only end-to-end tests may need the machine to themselves: they say where they do not.
+
+    scripts/test.sh looks for both kinds that it tells apart where they are alone, as collecting takes long.
+    """
     for item in items:
-        if "e2e" not in item.path.parts:
-            item.add_marker(pytest.mark.beside)
+        if "e2e" in item.path.parts:
+            continue
+        item.add_marker(pytest.mark.beside)
+        if "contract" not in item.path.parts and item.get_closest_marker("contract"):
+            raise pytest.UsageError(f"{item.nodeid}: what starts servers of ours is below contract or e2e")
 
 
 @pytest.fixture

@@ -120,7 +120,6 @@ def test_hgrm_ends_at_the_maximum_and_counts_every_request() -> None:
     assert float(footer["StdDeviation"]) == pytest.approx(measured.service_time.stdev_ns / 1e6, rel=0.01)
 
 
-@pytest.mark.contract
 def test_benchstat_reads_its_format(tmp_path: Path) -> None:
     go = shutil.which("go")
     if go is None:
