@@ -136,15 +136,17 @@ def _block_ended(seen: RunProgress) -> bool:
 
 
 def _rates(seen: RunProgress) -> str:
-    """The best of the block that ended, and how many others there were."""
+    """The best candidates of the block that ended, and how many others there were."""
     block = [trial for trial in seen.run.trials if trial.block == seen.last.block]
     per_s = {trial.case: rate_per_s(trial.measurement) for trial in block if trial.measurement}
-    dependent = {case.id for case in seen.run.header.cases if case.dependent}
-    best = sorted((case for case in per_s if case not in dependent), key=lambda case: -per_s[case])
-    named = [f"{seen.name(case, 40)} {fmt.rate(per_s[case])}" for case in best[:_NAMED]]
+    closed = {case.id: case.role for case in seen.run.header.cases if not case.dependent}
+    candidates = [case for case in per_s if closed.get(case) == "candidate"]
+    best = sorted(candidates, key=lambda case: -per_s[case])[:_NAMED]
+    named = [f"{seen.name(case, 40)} {fmt.rate(per_s[case])}" for case in best]
+    others = len(per_s.keys() & closed.keys()) - len(best)
     lost = len({trial.case for trial in block} - per_s.keys())
-    others = [f"{len(best) - _NAMED} more"] if len(best) > _NAMED else []
-    return ", ".join([*named, *others, *([f"{lost} not measured"] if lost else [])])
+    more = [f"{others} more"] if others else []
+    return ", ".join([*named, *more, *([f"{lost} not measured"] if lost else [])])
 
 
 _ROOM = 1.05
