@@ -7,14 +7,19 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import sample_run
 from made_runs import case, measurement, run, trial
+from msgspec.structs import replace
 
+from assay.model.finding import Subject
 from assay.model.measurement import Window
 from assay.model.plan import Closed
 from assay.model.trial import Trial, WarmUpSeen
+from assay.report import html
 from assay.report.charts import charts, to_svg
 from assay.report.model.answer import remarks
 from assay.report.model.rows import sections
+from assay.verdict import judge
 
 WINDOW_NS = 100_000_000
 
@@ -100,3 +105,11 @@ def test_a_sweep_of_connections_is_said_as_a_law_where_it_fits() -> None:
 
 def _closed(connections: int) -> Any:  # noqa: ANN401 - the plan as a trial takes it
     return msgspec.structs.replace(trial("x", 0).plan, load=Closed(connections=connections))
+
+
+def test_a_load_whose_times_are_invalid_is_drawn_over_time_alone_under_its_name() -> None:
+    made = run([case("a")], [trial("a", 0, measurement(windows=windows([1000] * 3, warm_up=0)))])
+    finding = sample_run.finding("M1", "error", None, subject=Subject(case="a"), on_times="void")
+    judged = replace(judge(made), findings=(finding,))
+    page = html.render(replace(made, judgement=judged))
+    assert "<h3>Throughput over time</h3>" in page and "Percentiles of time" not in page
