@@ -37,7 +37,7 @@ def flawed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_the_terminal_quotes_the_line_and_marks_the_words(
     flawed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["audit", flawed]) == EXIT_INVALID
+    assert main(["audit", flawed, "--verbose"]) == EXIT_INVALID
     lines = capsys.readouterr().out.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("✗ G8"))
     assert "README.md:13" in lines[at]
@@ -47,6 +47,27 @@ def test_the_terminal_quotes_the_line_and_marks_the_words(
     assert "contradicted by its own figures" in "\n".join(lines)
     assert any(line.startswith("  assay versus ") for line in lines)
     assert any(line.startswith("  assay load ") and "--rate 70000" in line for line in lines)
+
+
+def test_the_screen_has_conclusions_first_then_a_line_a_cause_and_what_to_do(
+    flawed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", flawed]) == EXIT_INVALID
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80
+    signs = [line[0] for line in lines if line and line[0] in "✗!·~✓"]
+    assert lines[3].startswith("✗ line 31 contradicted by its own figures")
+    assert signs == sorted(signs, key="✗!·".index)
+    at = lines.index("✗ G8 connections missing: line 13")
+    assert lines[at + 1].startswith("  → raise the limit")
+
+
+def test_the_screen_holds_a_text_with_every_flaw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("\n".join(FLAWED.replace("foo", f"foo{n}") for n in range(30)), encoding="utf-8")
+    assert main(["audit", str(path)]) == EXIT_INVALID
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80
 
 
 def test_explain_says_what_a_finding_means(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +224,7 @@ def test_the_page_shows_what_the_example_yields(
     root = Path(__file__).parents[2]
     monkeypatch.chdir(root)
     monkeypatch.delenv("COLUMNS", raising=False)
-    main(["audit", "docs/audit-example/hasty.md"])
+    main(["audit", "docs/audit-example/hasty.md", "--verbose"])
     assert capsys.readouterr().out.rstrip() in (root / "docs" / "audit.md").read_text(encoding="utf-8")
     assert main(["audit", "docs/audit-example/sound.md"]) == EXIT_OK
     assert main(["audit", "docs/audit-example/partly.md"]) == EXIT_INVALID

@@ -31,7 +31,7 @@ def test_a_suggested_command_runs_nothing_of_its_text(
             text = text.replace(f"http://localhost:{port}/", f"http://localhost:{port}/{injected}")
     (tmp_path / "hasty.md").write_text(text)
     monkeypatch.chdir(tmp_path)
-    main(["audit", "hasty.md"])
+    main(["audit", "hasty.md", "--verbose"])
     told = capsys.readouterr().out.splitlines()
     commands = [line.strip() for line in told if line.startswith("  assay ")]
     assert commands or where == "a name"

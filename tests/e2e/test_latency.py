@@ -188,5 +188,5 @@ def test_the_report_has_one_table_of_response_times(run: Run) -> None:
     assert any("| 75 % |" in line for line in lines) and any("| common |" in line for line in lines)
     console = Console(width=120)
     with console.capture() as capture:
-        console.print(terminal.summary(run))
+        console.print(terminal.whole(run))
     assert "intended start" in " ".join(capture.get().split())

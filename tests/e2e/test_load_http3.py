@@ -48,7 +48,9 @@ def test_every_answer_counts_once_over_http3(load: Load, url: str) -> None:
 
 
 def test_the_report_tells_of_datagrams(url: str, tmp_path: Path) -> None:
-    told = assay(tmp_path, "load", url, "--http3", "-k", "-n", "200", "-c", "2", "--streams", "5", "-q")
+    told = assay(
+        tmp_path, "load", url, "--http3", "-k", "-n", "200", "-c", "2", "--streams", "5", "-q", "--verbose"
+    )
     words = " ".join(told.stdout.split())
     assert "closed loop, 2 connections of HTTP/3 with 5 streams each" in words
     assert " datagrams sent, " in words

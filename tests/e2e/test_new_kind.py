@@ -113,7 +113,7 @@ def test_it_is_run_stored_read_judged_and_told_like_any_other(tmp_path: Path) ->
     assert (stored.trials, stored.judgement) == (run.trials, run.judgement)
     assert stored.judgement is not None and stored.judgement.complete
     screen = io.StringIO()
-    Console(file=screen, width=100).print(terminal.summary(stored))
+    Console(file=screen, width=100).print(terminal.whole(stored))
     for shown in (screen.getvalue(), markdown.render(stored)):
         assert "soaked 3 times: the last is" in shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import venv
@@ -105,7 +106,7 @@ def test_it_carries_its_servers_and_studies(installed: Installed) -> None:
 
 def test_it_loads_a_server(installed: Installed) -> None:
     with serving(installed) as url:
-        assert "right, 0 failed" in installed.run("assay", "load", url, "-d", "1s", code=None)
+        assert re.search(r"0 of [\d,]+ failed", installed.run("assay", "load", url, "-d", "1s", code=None))
         assert "Requests/sec" in installed.run("assay", "wrk", "-d1s", "-t1", "-c2", url)
 
 
@@ -114,7 +115,7 @@ def test_it_compares_two_servers(installed: Installed) -> None:
         brief = ("-d", "100ms", "--warm-up", "0", "--budget", "20s", "--margin", "50%", "--no-control")
         told = installed.run("assay", "versus", one, other, *brief, code=None)
     assert "it ends after 20 s of load at the latest" in told
-    assert "versus, " in told and "throughput" in told
+    assert "requests/s" in told and "more: --verbose" in told
 
 
 def test_a_study_without_its_toolchains_says_what_is_missing(installed: Installed) -> None:
@@ -126,7 +127,7 @@ def test_a_study_without_its_toolchains_says_what_is_missing(installed: Installe
 def test_a_home_that_cannot_be_written_and_no_network_are_no_hindrance(installed: Installed) -> None:
     with serving(installed) as url:
         told = installed.run("assay", "load", url, "-n", "500", code=None, HOME="/proc/none")
-    assert "500 right, 0 failed" in told
+    assert "0 of 500 failed" in told
     if subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no network namespace can be made here")
     offline = ["/usr/bin/unshare", "-n", str(installed.environment / "bin/assay")]

@@ -19,10 +19,10 @@ from assay.model.run import FORMAT
 RECORDS = Path(__file__).parent / "records"
 KEPT = sorted(RECORDS.glob("*/run.jsonl"))
 SAID = {
-    "sample": (5, "quotes/java-vertx is fastest: 1.11 times"),
+    "sample": (5, "quotes/java-vertx is fastest: 1.11× "),
     "capacity": (10, "p99<50ms"),
-    "franklin": (4, "A random quotation"),
-    "versus": (12, "a against b"),
+    "franklin": (4, "No ranking: "),
+    "versus": (12, "a and b may not be compared"),
 }
 """How many trials each record holds, and what its report says."""
 

@@ -44,7 +44,7 @@ def the_run(name: str) -> Run:
 
 
 def as_terminal(run: Run) -> str:
-    return " ".join(rendered(terminal.summary(run), 500).split())
+    return " ".join(rendered(terminal.whole(run), 500).split())
 
 
 def as_markdown(run: Run) -> str:
@@ -185,7 +185,7 @@ def test_a_wide_table_is_folded_and_no_figure_is_cut(width: int) -> None:
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int) -> None:
     run = the_run(name)
-    text = rendered(terminal.summary(run), width)
+    text = rendered(terminal.whole(run), width)
     assert max(map(len, text.splitlines())) <= width
     for one in report_of(run).results:
         for place in (place for place, column in enumerate(one.columns) if column.right):
@@ -198,7 +198,7 @@ def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int
 def test_a_name_of_any_length_and_script_keeps_the_width_and_every_rate(label: str, width: int) -> None:
     run = sample_run.run()
     cases = tuple(replace(case, label=label + case.id) for case in run.header.cases)
-    text = rendered(terminal.summary(replace(run, header=replace(run.header, cases=cases))), width)
+    text = rendered(terminal.whole(replace(run, header=replace(run.header, cases=cases))), width)
     assert max(map(cell_len, text.splitlines())) <= width
     assert all(rate in text for rate in ("61,200/s", "55,100/s", "3,030/s", "231,000/s"))
 

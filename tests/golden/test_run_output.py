@@ -28,7 +28,7 @@ def rendered(renderable: RenderableType, width: int = 80) -> str:
 
 
 def test_a_terminal_of_60_columns_is_kept_and_loses_no_figure() -> None:
-    texts = [rendered(terminal.summary(sample_run.run()), width) for width in (60, 120)]
+    texts = [rendered(terminal.whole(sample_run.run()), width) for width in (60, 120)]
     assert max(map(len, texts[0].splitlines())) <= 60
     narrow, wide = (
         set(re.findall(r"\d[\d.,]*(?:/s| (?:ms|MB|s|%))", " ".join(text.split()))) for text in texts
@@ -39,7 +39,7 @@ def test_a_terminal_of_60_columns_is_kept_and_loses_no_figure() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_end_screen_of_a_run(golden: Golden, width: int) -> None:
     paths = (("run record", "results/r/run.jsonl"), ("report", "results/r/report.md"))
-    text = rendered(terminal.summary(sample_run.run(), paths), width)
+    text = rendered(terminal.whole(sample_run.run(), paths), width)
     assert max(map(len, text.splitlines())) <= width
     golden(f"run-{width}.txt", text)
 
@@ -61,19 +61,19 @@ def test_the_end_of_a_load(golden: Golden) -> None:
     measurement = sample_run.whole(3_030, failed=31)
     findings = judge_load(sample_run.PLAN, measurement, cores=2, same_machine=True)
     assert [finding.code for finding in findings] == ["W2"]
-    golden("load.txt", rendered(load.summary(sample_run.PLAN, measurement, findings)))
+    golden("load.txt", rendered(load.whole(sample_run.PLAN, measurement, findings)))
 
 
 def test_the_end_of_an_open_load_shows_both_clocks(golden: Golden) -> None:
     measurement = sample_run.measurement(
         5000, response_time=sample_run.histogram(2e6), send_lag=sample_run.histogram(20_000), missed_starts=12
     )
-    golden("load-open.txt", rendered(load.summary(sample_run.OPEN_PLAN, measurement, ())))
+    golden("load-open.txt", rendered(load.whole(sample_run.OPEN_PLAN, measurement, ())))
 
 
 def test_a_percentile_without_enough_requests_is_left_out() -> None:
     measurement = sample_run.measurement(50, samples=458)
-    text = rendered(load.summary(sample_run.PLAN, measurement, ()))
+    text = rendered(load.whole(sample_run.PLAN, measurement, ()))
     assert "p95 " in text
     assert "p99 needs 459 requests; 458 were measured" in text
     assert "p99   " not in text
@@ -82,14 +82,14 @@ def test_a_percentile_without_enough_requests_is_left_out() -> None:
 def test_invalid_figures_are_not_shown() -> None:
     invalid = sample_run.finding("G1", "error", None, on_throughput="void")
     measurement = sample_run.measurement(55_100)
-    text = rendered(load.summary(sample_run.PLAN, measurement, (invalid,)))
+    text = rendered(load.whole(sample_run.PLAN, measurement, (invalid,)))
     assert "55,100/s" not in text
     assert "p99" not in text
     assert "error" in text
 
 
 def test_who_is_left_out_of_the_ranking_is_named_beside_who_leads_it() -> None:
-    text = rendered(terminal.summary(sample_run.with_wrong_answers("quotes/java-vertx")))
+    text = rendered(terminal.whole(sample_run.with_wrong_answers("quotes/java-vertx")))
     said = " ".join(text.split())
     assert "Of those that can be ranked, quotes/go is fastest" in said
     assert "quotes/java-vertx is not ranked: its throughput is void (W1: wrong answers)." in said
@@ -118,7 +118,7 @@ def hostile_run() -> Run:
 
 
 def test_text_from_servers_cannot_move_the_cursor() -> None:
-    text = rendered(terminal.summary(hostile_run()))
+    text = rendered(terminal.whole(hostile_run()))
     assert "alert" in text
     assert not {character for character in text if character < " " and character != "\n"}
     assert "\u202e" not in text
@@ -138,7 +138,7 @@ def test_text_from_servers_is_no_markup_in_markdown() -> None:
 
 def test_a_run_with_no_finished_trial_says_so() -> None:
     run = sample_run.run(trials=(), judgement=None)
-    text = rendered(terminal.summary(run))
+    text = rendered(terminal.whole(run))
     assert "othing was measured" in text
     assert "not judged" in text
     assert "othing was measured" in markdown.render(run)

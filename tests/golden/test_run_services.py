@@ -72,7 +72,7 @@ def test_a_run_without_services_has_no_such_table() -> None:
 
 def test_every_form_of_the_report_shows_it(golden: Golden) -> None:
     run = with_database("quotes/go")
-    screen = rendered(terminal.summary(run))
+    screen = rendered(terminal.whole(run))
     assert max(map(len, screen.splitlines())) <= 80
     golden("services-80.txt", screen[screen.index("Services\n") :].split("\nquotes/crystal:")[0])
     document = markdown.render(run)

@@ -132,7 +132,7 @@ def test_a_single_load_says_so_on_the_screen_and_for_programs() -> None:
     found = sample_run.finding(
         "G4", "warning", None, on_times="at least", because="arrivals waited for connections"
     )
-    text = rendered(load.summary(sample_run.OPEN_PLAN, measured, (found,)))
+    text = rendered(load.whole(sample_run.OPEN_PLAN, measured, (found,)))
     assert re.search(r"p50 +≥ 1\.99 ms", text) and re.search(r"max +≥ ", text)
     assert "what makes times bounds: arrivals waited for connections (G4)" in " ".join(text.split())
     told = json.loads(load.as_json(sample_run.OPEN_PLAN, measured, (found,)))
@@ -259,7 +259,7 @@ def test_a_tail_is_never_told_to_be_at_least_less_than_the_median() -> None:
 
 
 def test_a_table_of_open_loops_that_is_folded_says_each_load_again() -> None:
-    text = rendered(terminal.summary(rated()), 60)
+    text = rendered(terminal.whole(rated()), 60)
     head = text[text.index("Response time") :]
     assert len(re.findall(r"^ *server +load", head, re.MULTILINE)) > 1
 

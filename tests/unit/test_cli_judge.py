@@ -69,9 +69,9 @@ def test_a_finding_of_an_unknown_rule_stays_and_its_case_is_ranked_with_that_mar
 
 def test_what_an_unknown_rule_found_is_shown_with_its_mark(tmp_path: Path, capsys: Captured) -> None:
     path = kept(tmp_path, steady_run({"a": 10_000, "b": 12_000}), code="X9")
-    assert main(["report", str(path)]) == 0
+    assert main(["report", str(path), "--verbose"]) == 0
     assert "X9 warning an old rule" in " ".join(capsys.readouterr().out.split())
-    assert main(["judge", str(path)]) == 0
+    assert main(["judge", str(path), "--verbose"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "What limits it: a rule that this version does not have spoke (X9: a)." in shown
     assert "not known to this version: ranked with this mark" in shown
@@ -95,7 +95,7 @@ def test_a_damaged_record_is_judged_on_what_is_whole_and_said(tmp_path: Path, ca
     told = capsys.readouterr()
     assert "run.jsonl: line 4 is damaged" in told.err
     assert "the last line is torn and was left out" in told.err
-    assert "and the run did not end" in told.out  # a trial is missing: not clean
+    assert "the run did not end" in told.out  # a trial is missing: not clean
     stored = store.read(path)
     assert len(stored.run.trials) == 11 and stored.run.judgement is not None
     assert not stored.run.judgement.complete
@@ -225,7 +225,7 @@ def test_candidates_that_are_all_void_leave_nothing_to_compare(
     path = kept(tmp_path, msgspec.structs.replace(made, judgement=None))
     assert main(["judge", str(path)]) == 1
     shown = " ".join(capsys.readouterr().out.split())
-    assert "b and a may not be compared: W1." in shown
+    assert "b and a may not be compared (W1: wrong answers)" in shown
     assert told_by_junit(store.load(path)) == dict.fromkeys("ab", "W1 wrong answers")
 
 

@@ -182,7 +182,7 @@ def controlled(factor: float) -> Run:
 def on_the_screen(run: Run) -> str:
     console = Console(width=120, force_terminal=False)
     with console.capture() as capture:
-        console.print(terminal.summary(run))
+        console.print(terminal.whole(run))
     return " ".join(capture.get().split())
 
 

@@ -50,7 +50,7 @@ def test_a_load_that_ended_in_its_warm_up_has_no_throughput() -> None:
     seen = replace(measurement(), measured_ns=0, completed=0, interrupted=True)
     console = Console(width=100)
     with console.capture() as capture:
-        console.print(load.summary(plan(), seen, ()))
+        console.print(load.whole(plan(), seen, ()))
     assert "not known: it ended before anything was measured" in capture.get()
     assert "0/s" not in capture.get().split("answers")[0]
     assert json.loads(load.as_json(plan(), seen, ()))["throughput_known"] is None

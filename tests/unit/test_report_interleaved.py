@@ -8,53 +8,18 @@ import re
 from collections.abc import Callable
 
 import pytest
-from made_runs import WOBBLE, case, interleaved, plan, run
+from made_runs import LENGTHS, ROUNDS, interleaved_pair
 from msgspec.structs import replace
 from rich.console import Console
 
 from assay.core.units import times
-from assay.model.block import UNLIKE_NS, Interleaving, Lengths
-from assay.model.design import ComparisonDesign, WarmUp
+from assay.model.block import UNLIKE_NS, Interleaving
 from assay.model.run import Run
 from assay.report import html, markdown, terminal
 from assay.report.charts import Chart, charts
 from assay.report.model.circumstances import circumstances, sentences
 from assay.verdict import judge
 from assay.verdict.answer import answer
-
-ROUNDS = 30
-LENGTHS = Lengths(
-    slice_ns=100_000_000, washout_ns=5_000_000, why="the ratios agree with those in slices of 500 ms"
-)
-
-
-def sat(kind: str, blocks: int = 6, apart: float = 1.03) -> Run:
-    """Two servers, one a little faster, on a machine whose mood both share; judged."""
-    names = {"go": 10_000.0 * apart, "node": 10_000.0}
-    made = run([case(name, label=name.title()) for name in names], (), blocks if kind == "study" else 0)
-    if kind == "comparison":
-        design = ComparisonDesign(
-            title="Go against Node",
-            budget_ns=10**11,
-            margin=0.02,
-            seed=7,
-            plans=dict.fromkeys(names, plan()),
-            warm_ups=dict.fromkeys(names, WarmUp(min_ns=0, max_ns=0)),
-        )
-        made = replace(made, header=replace(made.header, study_name="versus", design=design))
-    for number in range(blocks):
-        mood = [1 + 12 * WOBBLE[(round_number // 4 + number) % 10] for round_number in range(ROUNDS)]
-        rates = {
-            name: [
-                per_s
-                * mood[round_number]
-                * (1 + WOBBLE[(round_number * (3 * place + 1) + number) % 10] * 1.5)
-                for round_number in range(ROUNDS)
-            ]
-            for place, (name, per_s) in enumerate(names.items())
-        }
-        made = made.after(interleaved(rates, number, number, lengths=LENGTHS))
-    return replace(made, judgement=judge(made, 0))
 
 
 def named(made: Run, name: str) -> Chart:
@@ -65,14 +30,14 @@ def named(made: Run, name: str) -> Chart:
 def test_the_end_screen_of_a_interleaved_run(kind: str, golden: Callable[[str, str], None]) -> None:
     console = Console(file=io.StringIO(), width=80, color_system=None, markup=False, highlight=False)
     with console.capture() as shown:
-        console.print(terminal.summary(sat(kind), ()))
+        console.print(terminal.whole(interleaved_pair(kind), ()))
     text = "\n".join(line.rstrip() for line in shown.get().splitlines()) + "\n"
     assert max(map(len, text.splitlines())) <= 80
     golden(f"interleaved-{kind}.txt", text)
 
 
 def test_the_markdown_says_how_it_was_interleaved() -> None:
-    text = " ".join(markdown.render(sat("study")).split())
+    text = " ".join(markdown.render(interleaved_pair("study")).split())
     assert (
         "Interleaved: 6 blocks of 2 servers at once, loaded in slices of 100 ms (the ratios agree with"
         in text
@@ -82,7 +47,7 @@ def test_the_markdown_says_how_it_was_interleaved() -> None:
 
 def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
     why = "25 service times of go; a pilot told another ratio of go and node, go+node's unlike them"
-    made = sat("study")
+    made = interleaved_pair("study")
     last = replace(made.blocks[-1], lengths=replace(LENGTHS, why=why))
     [slices, _] = sentences(replace(made, blocks=(*made.blocks[:-1], last)))
     assert (
@@ -91,7 +56,7 @@ def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
 
 
 def test_that_ratios_of_unlike_programs_leave_out_what_a_switch_costs_is_told() -> None:
-    made = sat("study")
+    made = interleaved_pair("study")
     assert "first fifth" not in next(sentences(made))
     design = replace(made.header.design, interleave=Interleaving(least_slice_ns=UNLIKE_NS))
     unlike = replace(made, header=replace(made.header, design=design))
@@ -112,14 +77,14 @@ def with_load(made: Run, load: str, slice_ns: int) -> Run:
 
 
 def test_loads_of_unlike_lengths_are_told_apart() -> None:
-    first, second, *_ = sentences(with_load(sat("study"), "c500", 500_000_000))
+    first, second, *_ = sentences(with_load(interleaved_pair("study"), "c500", 500_000_000))
     assert first.startswith("Interleaved, l: 6 blocks of 2 servers at once, loaded in slices of 100 ms (")
     assert second.startswith("Interleaved, c500: 6 blocks of 2 servers at once, loaded in slices of 500 ms (")
     assert "earlier ones" not in first + second
 
 
 def test_the_slices_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_told() -> None:
-    made = with_load(with_load(sat("study"), "c500", 500_000_000), "c800", 250_000_000)
+    made = with_load(with_load(interleaved_pair("study"), "c500", 500_000_000), "c800", 250_000_000)
     first, _ = sentences(made)
     assert first.startswith(
         "Interleaved: 6 blocks of each of 3 loads, its servers at once, loaded in slices of "
@@ -134,12 +99,12 @@ def test_the_slices_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_t
 
 
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
-    [_, few] = sentences(sat("comparison", blocks=5))
+    [_, few] = sentences(interleaved_pair("comparison", blocks=5))
     assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")
     assert " more block" in few and "would probably bring it to ± 2.0 %" in few
-    [_, many] = sentences(sat("comparison", blocks=12))
+    [_, many] = sentences(interleaved_pair("comparison", blocks=12))
     assert "; it is known to ± " in many
-    alone = sat("comparison", blocks=1)
+    alone = interleaved_pair("comparison", blocks=1)
     assert len(list(sentences(alone))) == 1
 
 
@@ -163,7 +128,7 @@ def cold(made: Run, name: str, left: float) -> Run:
 
 @pytest.mark.parametrize("name", ["go", "node"])
 def test_what_is_drawn_is_what_is_said_where_first_fifths_are_left_out(name: str) -> None:
-    made = cold(sat("comparison", apart=1.2), name, 0.8)
+    made = cold(interleaved_pair("comparison", apart=1.2), name, 0.8)
     [pair] = answer(made).pairs
     assert pair.ratio is not None and pair.ratio.low is not None and pair.ratio.high is not None
     assert pair.ratio.method.endswith("without their first fifths")
@@ -177,7 +142,7 @@ def test_what_is_drawn_is_what_is_said_where_first_fifths_are_left_out(name: str
 
 
 def test_a_block_is_drawn_slice_by_slice_on_one_axis_of_time() -> None:
-    made = sat("study")
+    made = interleaved_pair("study")
     chart = named(made, "block")
     assert [row[:2] for row in chart.rows] == [("Go", "30"), ("Node", "30")]
     drawn = "".join(chart.draw(900).parts)
@@ -205,7 +170,7 @@ def warmed_for(made: Run, rounds: int) -> Run:
 
 
 def test_a_warm_up_longer_than_what_was_measured_does_not_fill_the_chart_of_slices() -> None:
-    chart = named(warmed_for(sat("study"), 100), "block")
+    chart = named(warmed_for(interleaved_pair("study"), 100), "block")
     assert "Faint: the last of its warm-up; the 20 s before that are left out." in chart.note
     [measured] = re.findall(r'd="(M[^"]*)" class="curve s0"', "".join(chart.draw(900).parts))
     drawn = [float(x) for x in re.findall(r"H([\d.]+)", measured)]
@@ -214,9 +179,9 @@ def test_a_warm_up_longer_than_what_was_measured_does_not_fill_the_chart_of_slic
 
 
 def test_a_short_warm_up_is_drawn_whole_and_a_block_without_measured_slices_too() -> None:
-    short = named(warmed_for(sat("study"), 2), "block")
+    short = named(warmed_for(interleaved_pair("study"), 2), "block")
     assert "Faint: its warm-up." in short.note
-    made = warmed_for(sat("study"), 100)
+    made = warmed_for(interleaved_pair("study"), 100)
     last = made.blocks[-1]
     cold = []
     for trial in last.trials:
@@ -231,7 +196,7 @@ def test_a_short_warm_up_is_drawn_whole_and_a_block_without_measured_slices_too(
 
 @pytest.mark.parametrize("kind", ["study", "comparison"])
 def test_the_course_of_a_ratio_narrows_block_by_block(kind: str) -> None:
-    chart = named(sat(kind), "course")
+    chart = named(interleaved_pair(kind), "course")
     assert [row[0] for row in chart.rows] == [str(at) for at in range(1, 7)]
     assert chart.heads[0] == "blocks"
     widths = [float(row[3]) - float(row[2]) for row in chart.rows if row[2] != "–"]
@@ -239,7 +204,7 @@ def test_the_course_of_a_ratio_narrows_block_by_block(kind: str) -> None:
 
 
 def test_the_page_has_both_and_stays_small() -> None:
-    page = html.render(sat("study"))
+    page = html.render(interleaved_pair("study"))
     assert 'id="block"' in page and 'id="course"' in page and "<script" not in page
     assert len(page) < 300_000
 

@@ -252,9 +252,11 @@ def test_another_file_in_the_place_of_a_run_is_left_alone(tmp_path: Path) -> Non
         assert file.path.read_text() == "somebody's"
 
 
+TEST_MODULES = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
+
 FULL_AT_ONCE = """
 import resource, sys
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from test_store import header
 from assay import store
@@ -268,7 +270,7 @@ except store.write.EnvironmentLacks as problem:
 
 def test_a_disk_that_is_full_at_the_header_says_that_nothing_is_measured(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FULL_AT_ONCE, str(tmp_path), str(Path(__file__).parent)],
+        [sys.executable, "-c", FULL_AT_ONCE, str(tmp_path), *TEST_MODULES],
         capture_output=True,
         text=True,
         check=True,
@@ -279,7 +281,7 @@ def test_a_disk_that_is_full_at_the_header_says_that_nothing_is_measured(tmp_pat
 
 FULL_DISK = """
 import resource, sys
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from test_store import RUN, written
 from assay.core.errors import EnvironmentLacks
@@ -297,7 +299,7 @@ except EnvironmentLacks as error:
 def test_a_full_disk_is_told_and_what_was_written_stays_whole(tmp_path: Path) -> None:
     """No room after half a line: the limit on the size of a file stands for the disk's end."""
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path), str(Path(__file__).parent)],
+        [sys.executable, "-c", FULL_DISK, str(tmp_path), *TEST_MODULES],
         capture_output=True,
         text=True,
         check=True,
@@ -311,7 +313,7 @@ def test_a_full_disk_is_told_and_what_was_written_stays_whole(tmp_path: Path) ->
 
 KILLED = """
 import os, sys
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from test_store import RUN, written
 written(Path(sys.argv[1]), trials=3)
@@ -320,8 +322,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_finished_trials_survive_the_death_of_their_writer(tmp_path: Path) -> None:
-    here = str(Path(__file__).parent)
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), here], check=False)
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), *TEST_MODULES], check=False)
     assert store.load(store.find(tmp_path, "latest")).trials == RUN.trials[:3]
 
 

@@ -190,7 +190,7 @@ def test_the_report_has_a_table_of_capacities() -> None:
     assert "| b | ≥ 11,500/s |" in page
     console = Console(width=120)
     with console.capture() as capture:
-        console.print(terminal.summary(made))
+        console.print(terminal.whole(made))
     assert "The highest rate at which the objective held" in " ".join(capture.get().split())
 
 

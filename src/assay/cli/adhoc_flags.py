@@ -56,6 +56,7 @@ def add_to(
     output.add_argument(
         "--json", common=True, action="store_true", help="the whole run as JSON on standard output"
     )
+    report_outputs.add_verbose(output, common=False)
     report_outputs.add_to(parser)
 
 
@@ -112,6 +113,7 @@ def carry_out(name: str, design: CandidatesDesign, args: argparse.Namespace) -> 
     resolved = resolve(name, design, cores_for(design.candidates))
     show = one_run.shown(
         as_json=args.json,
+        verbose=args.verbose,
         write=lambda run: report_outputs.write_all(run, None, args),
         silent=report_outputs.takes_standard_output(args),
     )

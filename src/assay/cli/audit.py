@@ -49,7 +49,7 @@ def configure(parser: Parser) -> None:
         "paths", metavar="FILE|FOLDER", nargs="+", help="texts with results; - is standard input"
     )
     parser.add_argument(
-        "--explain", action="store_true", help="say what each finding means and where its rule is from"
+        "--explain", action="store_true", help="as --verbose, with what each finding means and its source"
     )
     parser.add_argument(
         "--ignore",
@@ -59,6 +59,8 @@ def configure(parser: Parser) -> None:
         help="leave a rule out, such as R3; repeatable",
     )
     output = parser.add_argument_group("output")
+    output.add_argument("--verbose", action="store_true", common=True,
+                        help="each place with its quote and arithmetic; what would settle it")  # fmt: skip
     output.add_argument("--json", action="store_true", help="the audit as JSON on standard output")
     output.add_argument("--markdown", metavar="PATH", help="a comment for a review; - for standard output")
     output.add_argument(
@@ -103,19 +105,20 @@ def _show(args: argparse.Namespace, audits: list[Audit]) -> None:
     if args.json:
         console.write(shown.as_json(audits))
     elif not (args.sarif or args.markdown or args.study):
-        _print(audits, explain=args.explain)
+        _print(audits, verbose=args.verbose or args.explain, explain=args.explain)
 
 
-def _print(audits: list[Audit], *, explain: bool) -> None:
+def _print(audits: list[Audit], *, verbose: bool, explain: bool) -> None:
     from assay.report import audit as shown
+    from assay.report.audit_brief import brief
 
     told = [one for one in audits if one.results]
     for number, one in enumerate(told if len(audits) > 1 else audits):
         if number:
             console.write("")
-        console.show(shown.screen(one, explain=explain))
+        console.show(shown.screen(one, explain=explain) if verbose else brief(one))
         settling = shown.settling(one)
-        if settling:
+        if verbose and settling:
             console.write(f"\n{settling}")
     if len(audits) > 1 and len(told) < len(audits):
         console.write(f"\n{shown.plural(len(audits) - len(told), 'text')} without a result of a load test")

@@ -6,6 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
+from assay.cli import report_outputs
 from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE, InputError
 
@@ -37,6 +38,7 @@ def configure(parser: Parser) -> None:
                       help="exit with 1 where a limit cannot be told; 0 without this")  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the comparison as JSON on standard output")
+    report_outputs.add_verbose(output)
     output.add_argument("--markdown", metavar="PATH", help="write it as Markdown; - for standard output")
     output.add_argument(
         "--html", metavar="PATH", help="write it as a page with its chart; - for standard output"
@@ -59,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     `--fail-if-unsure` asks for that and it cannot be told."""
     from assay.core.settings import Settings
     from assay.report import comparison as shown
+    from assay.report.model.compared import summary
+    from assay.report.summary import rendered
     from assay.verdict.compare import compare
 
     settings = Settings.resolve(results=args.results)
@@ -84,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown or args.html:
         _write(found, args)
     else:
-        console.show(shown.summary(found))
+        console.show(shown.whole(found) if args.verbose else rendered(summary(found)))
     if found.broken:
         return EXIT_WORSE
     return EXIT_INVALID if found.invalid or (args.fail_if_unsure and found.unsure) else EXIT_OK

@@ -38,6 +38,7 @@ def configure(parser: Parser) -> None:
     output.add_argument(
         "--json", action="store_true", common=True, help="the whole result as JSON on standard output"
     )
+    report_outputs.add_verbose(output)
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
     _run_flags(parser)
@@ -189,12 +190,22 @@ def _report(loaded: _Loaded, args: argparse.Namespace, *, interrupted: bool) -> 
 
         console.write(as_json(loaded.plan, loaded.measurement, findings, loaded.generators))
     elif not report_outputs.takes_standard_output(args):
-        from assay.report.load import summary
-
-        console.show(summary(loaded.plan, loaded.measurement, findings))
+        _show(loaded, findings, verbose=args.verbose)
     if run is not None:
         _write(run, args)
     return EXIT_INTERRUPTED if interrupted or signals.came() else exit_codes.of_load(findings)
+
+
+def _show(loaded: _Loaded, findings: Sequence[Finding], *, verbose: bool) -> None:
+    if verbose:
+        from assay.report.load import whole
+
+        console.show(whole(loaded.plan, loaded.measurement, findings))
+    else:
+        from assay.report.model.load_summary import summary
+        from assay.report.summary import rendered
+
+        console.show(rendered(summary(loaded.plan, loaded.measurement, findings)))
 
 
 def _findings(loaded: _Loaded) -> Sequence[Finding]:

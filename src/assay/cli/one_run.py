@@ -187,14 +187,20 @@ def _ticking(tick: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def shown(*, as_json: bool, write: Callable[[Run], None] = lambda run: None, silent: bool = False) -> Show:
-    """Write the report beside the record; show the run as JSON or, unless it is to be `silent`, on the end
-    screen; then write what else was asked for by `write`."""
+def shown(
+    *,
+    as_json: bool,
+    verbose: bool = False,
+    write: Callable[[Run], None] = lambda run: None,
+    silent: bool = False,
+) -> Show:
+    """Write the report beside the record; show the run as JSON or, unless it is to be `silent`, as a summary,
+    or whole where it is to be `verbose`; then write what else was asked for by `write`."""
 
     def show(run: Run, folder: Path) -> None:
-        from assay.cli.report import show_json
+        from assay.cli.report import show_json, show_run
         from assay.cli.report_outputs import OutputFile
-        from assay.report import markdown, terminal
+        from assay.report import markdown
 
         later = Afterwards()
         report, record = folder / "report.md", folder / "run.jsonl"
@@ -203,19 +209,10 @@ def shown(*, as_json: bool, write: Callable[[Run], None] = lambda run: None, sil
         if as_json:
             show_json(run)
         elif not silent:
-            named = (("report", report), ("run record", record))
-            there = tuple((name, _shortest(path)) for name, path in named if path.is_file())
-            console.show(terminal.summary(run, there))
+            kept = next((path for path in (report, record) if path.is_file()), None)
+            show_run(run, kept, verbose=verbose)
         with later.kept():
             write(run)
         later.tell()
 
     return show
-
-
-def _shortest(path: Path) -> str:
-    """The path as a person would type it."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except (ValueError, OSError):  # it lies elsewhere, or the working folder is gone
-        return str(path)

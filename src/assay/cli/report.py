@@ -78,6 +78,7 @@ def _report_flags(parser: Parser) -> None:
     parser.add_argument(
         "--json", action="store_true", common=True, help="the whole run as JSON on standard output"
     )
+    report_outputs.add_verbose(parser)
     report_outputs.add_to(parser, common=True)
     parser.examples(
         ("assay report latest", "the end screen of the last run"),
@@ -101,13 +102,36 @@ def _report(args: argparse.Namespace) -> int:
     if args.json:
         show_json(shown)
     elif not report_outputs.takes_standard_output(args):
-        from assay.report import comparison, terminal
+        from assay.report import comparison
 
-        console.show(terminal.summary(shown, (("run record", str(path)),)))
+        written = path.with_name("report.md")
+        show_run(shown, written if written.is_file() else path, verbose=args.verbose)
         if pair is not None:
             console.show(comparison.side_by_side(pair))
     report_outputs.write_all(shown, pair, args)
     return EXIT_OK
+
+
+def show_run(run: Run, where: Path | None, *, verbose: bool) -> None:
+    """Print the summary of a run, or all of it. `where` is the file in which the rest can be read, if any."""
+    kept = _shortest(where) if where is not None else ""
+    if verbose:
+        from assay.report import terminal
+
+        console.show(terminal.whole(run, (("kept in", kept),) if kept else ()))
+    else:
+        from assay.report.model.summary import summary
+        from assay.report.summary import rendered
+
+        console.show(rendered(summary(run, f"more: --verbose{kept and f', {kept}'}")))
+
+
+def _shortest(path: Path) -> str:
+    """The path as a person would type it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):  # it lies elsewhere, or the working folder is gone
+        return str(path)
 
 
 def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> ProfilePair | None:
@@ -143,6 +167,7 @@ def _judge_flags(parser: Parser) -> None:
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     parser.add_argument("--dry-run", action="store_true", help="say what would change, and store nothing")
     parser.add_argument("--json", action="store_true", help="the new judgement as JSON on standard output")
+    report_outputs.add_verbose(parser)
     parser.examples(
         ("assay judge latest", "by the rules of this version; the judgements before stay in the record"),
         ("assay judge franklin-2026 --dry-run", "only what would change"),
@@ -171,19 +196,19 @@ def _judge(args: argparse.Namespace) -> int:
         with run_file:
             run_file.append(judgement)
     now = msgspec.structs.replace(before, judgement=judgement)
-    _show(before, now, judgement, args)
+    _show(before, now, judgement, path, args)
     return exit_codes.of(now)
 
 
-def _show(before: Run, now: Run, judgement: Judgement, args: argparse.Namespace) -> None:
+def _show(before: Run, now: Run, judgement: Judgement, path: Path, args: argparse.Namespace) -> None:
     from assay.core.units import as_json
 
     if args.json:
         console.write(as_json(judgement))
         return
-    from assay.report import comparison, terminal
+    from assay.report import comparison
 
-    console.show(terminal.summary(now))
+    show_run(now, path, verbose=args.verbose)
     console.show(comparison.rejudgement(before, judgement, stored=not args.dry_run))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.parser import Parser
+from assay.cli.parser import FlagGroup, Parser
 from assay.core import console
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.core.units import counted
@@ -294,6 +294,13 @@ OUTPUTS: tuple[OneFile | Folder, ...] = (
     OneFile("bmf", "Bencher Metric Format", _bmf),
     OneFile("junit", "JUnit XML: what the exit code fails on fails", _junit),
 )
+
+
+def add_verbose(parser: Parser | FlagGroup, *, common: bool = True) -> None:
+    """Add the flag that shows everything where a summary is shown else, which says so itself."""
+    parser.add_argument(
+        "--verbose", action="store_true", common=common, help="all of it: every table, finding and reason"
+    )
 
 
 def add_to(parser: Parser, *, common: bool = False) -> None:

@@ -54,13 +54,12 @@ def configure(parser: Parser) -> None:
     add_yes(how)
     before_run.add_cluster_flags(parser)
     before_run.add_quiet_flag(parser)
-    report_outputs = parser.add_argument_group("output")
-    report_outputs.add_argument(
-        "--results", common=True, metavar="DIR", help="the folder of runs [./results]"
-    )
-    report_outputs.add_argument(
+    output = parser.add_argument_group("output")
+    output.add_argument("--results", common=True, metavar="DIR", help="the folder of runs [./results]")
+    output.add_argument(
         "--json", common=True, action="store_true", help="each whole run as JSON on standard output"
     )
+    report_outputs.add_verbose(output)
     parser.examples(
         ("assay run franklin", "the study, on equal terms"),
         ("assay run franklin --quick", "a first look in one to two minutes"),
@@ -140,7 +139,12 @@ def _choices(args: argparse.Namespace) -> Choices:
 def _shown(args: argparse.Namespace) -> SeriesView:
     from assay.cli.run_series import SeriesView
 
-    return SeriesView(as_json=args.json, check_quiet=lambda: before_run.wait_until_quiet(args), yes=args.yes)
+    return SeriesView(
+        as_json=args.json,
+        verbose=args.verbose,
+        check_quiet=lambda: before_run.wait_until_quiet(args),
+        yes=args.yes,
+    )
 
 
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
@@ -150,7 +154,7 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
 
     study = resolve(load_study(name, settings), settings, _choices(args))
     consent.ask([study], settings, yes=args.yes)
-    show = one_run.shown(as_json=args.json)
+    show = one_run.shown(as_json=args.json, verbose=args.verbose)
     with machine_lock(settings), before_run.somewhere(args, study, settings) as (study, where):
         before_run.wait_until_quiet(args)
         return one_run.begin(study, settings, show, where=where).code
@@ -177,7 +181,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         design = resumed.run.header.design
         for candidate in design.candidates if isinstance(design, CandidatesDesign) else ():
             adhoc_flags.at_address(candidate)  # a record may name anybody's machine
-        return one_run.go_on(resumed, settings, one_run.shown(as_json=args.json)).code
+        return one_run.go_on(resumed, settings, one_run.shown(as_json=args.json, verbose=args.verbose)).code
 
 
 def _learn(secrets: Sequence[str]) -> None:

@@ -50,6 +50,7 @@ class SeriesView:
     as_json: bool
     check_quiet: Callable[[], None]
     yes: bool = False
+    verbose: bool = False
 
 
 def start(
@@ -112,7 +113,7 @@ class _Runs:
         self._as_json = shown.as_json
         self._look = shown.check_quiet
         self._yes = shown.yes
-        self._show = one_run.shown(as_json=shown.as_json)
+        self._show = one_run.shown(as_json=shown.as_json, verbose=shown.verbose)
         self._code = EXIT_OK
 
     def run(self) -> int:

@@ -22,8 +22,8 @@ from assay.report.terminal import drawn
 from assay.verdict.compare import RunComparison
 
 
-def summary(comparison: RunComparison) -> RenderableType:
-    """Render for a terminal: what the limits came to first, then a table a case."""
+def whole(comparison: RunComparison) -> RenderableType:
+    """Render all of it for a terminal: what the limits came to first, then a table a case."""
     told = compared(comparison)
     parts: list[RenderableType] = [
         Text.assemble((f"{side:<5}", FAINT), said, overflow="fold") for side, said in told.which

@@ -21,6 +21,7 @@ from assay.model.trial import GeneratorSeen
 from assay.report.model.loads import (
     PERCENTILES,
     drawn_from,
+    early_end,
     is_invalid,
     known_throughput,
     known_time,
@@ -34,30 +35,17 @@ from assay.stats import Quantile, kept_per_s, quantiles, requests_needed
 _PLOT_WIDTH = 40
 
 
-def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> RenderableType:
-    """Render the end of a load."""
+def whole(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> RenderableType:
+    """Render all that is said at the end of a load."""
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
-    table.add_row("load", shape(plan) + _early_end(plan, measurement))
+    table.add_row("load", shape(plan) + early_end(plan, measurement))
     for label, said in _figures(plan, measurement, findings):
         table.add_row(label, said)
     parts: list[RenderableType] = [Text(fmt.safe(plan.url), HEADING), Padding(table, (1, 0, 1, 2))]
     parts += _times(plan, measurement, findings)
     return Group(*parts, _closing(findings))
-
-
-def _early_end(plan: LoadPlan, measurement: Measurement) -> str:
-    """Why the load ended before its end, where it did."""
-    if not measurement.interrupted:
-        return ""
-    if any(outcome.kind in plan.ends_on for outcome in measurement.outcomes):
-        return ", ended at once: the server does not speak it"
-    if not plan.ends_unreached or measurement.connections.opened:
-        return ", interrupted"
-    if any(outcome.kind == "tls_error" for outcome in measurement.outcomes):
-        return ", ended at once: no TLS handshake was completed"
-    return ", ended at once: nothing was reached"
 
 
 def _figures(

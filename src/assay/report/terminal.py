@@ -1,4 +1,4 @@
-"""The end screen of a run: reads well in 80 columns and without colour."""
+"""All that is said of a run, on the terminal (`--verbose`): reads well in 80 columns and without colour."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE, Folded, in_
 _LOG_LINES = 4
 
 
-def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
+def whole(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     """Render the run. `paths` are (what, where) of the files it left."""
     told = report_of(run)
     parts: list[RenderableType] = [Text(told.name, HEADING), Text(told.which)]

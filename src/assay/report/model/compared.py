@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from assay import verdict
@@ -16,6 +16,7 @@ from assay.report.model.values import (
     Cell,
     Column,
     FindingGroup,
+    Summary,
     Table,
     TableLine,
     Tone,
@@ -113,6 +114,59 @@ def with_directions(found: RunComparison, made: Table) -> Table:
     )
 
 
+_MOST_LINES = 4
+_SUMMARY_COLUMNS = (
+    Column("case", "case", key=True),
+    Column("metric", "metric"),
+    Column("base", "base", right=True, spare=1),
+    Column("new", "new", right=True, spare=2),
+    Column("change", "new / base"),
+    Column("direction", "new is"),
+    Column("limit", "limit"),
+)
+
+
+def summary(found: RunComparison) -> Summary:
+    """What the limits came to, what has changed beyond its interval, and what makes it hard to compare."""
+    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
+    apart = [one for one in told if direction(one)]
+    watched = [one for one in found.changes if one.outcome and one.outcome != "kept"]
+    shown = list(dict.fromkeys((*watched, *apart)))
+    rest = [one for one in told if one not in shown]
+    below = []
+    if len(shown) > _MOST_LINES:
+        below.append(f"{len(shown) - _MOST_LINES} more changes: --verbose")
+    if rest and shown:
+        below.append(f"no change is shown in the other {fmt.counted(len(rest), 'figure')}")
+    conclusion = tuple(_conclusion(found)) or (_summed_up(apart, told),)
+    return Summary(
+        headline=tuple(fmt.safe(said, 240) for said in conclusion),
+        table=table("", _SUMMARY_COLUMNS, [_summary_line(one) for one in shown[:_MOST_LINES]]),
+        below=tuple(below),
+        warnings=tuple(fmt.safe(said, 200) for said in found.warnings[:2]),
+        footer=(fmt.safe(f"base {found.base.header.run_id}, new {found.new.header.run_id}; 95 % CI", 160),),
+    )
+
+
+def _summary_line(one: Change) -> TableLine:
+    *figures, limit = _cells(one)
+    word = direction(one)
+    return TableLine((*figures, Cell(word, DIRECTION_TONES[word]), limit))
+
+
+def _summed_up(apart: Sequence[Change], told: Sequence[Change]) -> str:
+    """Whether new is better or worse than base, where no limit was set."""
+    if not told:
+        return "Nothing can be compared: no figure stands on both sides."
+    if not apart:
+        return f"no change is shown in any of {fmt.counted(len(told), 'figure')}"
+    worse = [one for one in apart if direction(one) == "worse"]
+    better = len(apart) - len(worse)
+    said = [f"{fmt.counted(len(worse), 'figure')} worse"] if worse else []
+    said += [f"{fmt.counted(better, 'figure')} better"] if better else []
+    return f"new against base: {', '.join(said)}"
+
+
 def by_case(made: Table) -> tuple[Table, ...]:
     """A table for each case, titled by it."""
     cases = dict.fromkeys(made.texts("case"))
@@ -164,8 +218,7 @@ def _changed(found: RunComparison) -> str:
         return "Nothing can be compared: no figure stands on both sides."
     shown = []
     for one in told:
-        low, high = (one.change.low, one.change.high) if one.change else (None, None)
-        if (low is not None and low > 1) or (high is not None and high < 1):
+        if direction(one):
             shown.append(f"{one.case}: {NAMES[one.metric]} {fmt.ratio(one.change)}")
     if not shown:
         return f"No change is shown in any of {fmt.counted(len(told), 'figure')}."

@@ -144,13 +144,18 @@ def load_s(run: Run) -> float:
 
 def _sentences(run: Run, found: ComparisonAnswer) -> Iterator[str]:
     for case in found.unmeasured:
-        why = _why(run, case) or _failed(run, case)
-        yield f"{name_of_case(run, case.id)} was not measured{why and f':{why}, and it was tried no more'}."
+        yield f"{not_measured(run, case)}."
     if found.best is None:
         yield "Nothing can be compared."
         return
     for pair in found.pairs:
         yield f"{_pair(run, found, pair)}."
+
+
+def not_measured(run: Run, case: Case) -> str:
+    """Why a candidate has no figure, in a clause that begins with its name."""
+    why = _why(run, case) or _failed(run, case)
+    return f"{name_of_case(run, case.id)} was not measured{why and f':{why}, and it was tried no more'}"
 
 
 def _failed(run: Run, case: Case) -> str:

@@ -26,6 +26,19 @@ def shape(plan: LoadPlan) -> str:
     return f"{loop}{_http(plan)}, {_size(plan)}"
 
 
+def early_end(plan: LoadPlan, measurement: Measurement) -> str:
+    """Why the load ended before its end, where it did."""
+    if not measurement.interrupted:
+        return ""
+    if any(outcome.kind in plan.ends_on for outcome in measurement.outcomes):
+        return ", ended at once: the server does not speak it"
+    if not plan.ends_unreached or measurement.connections.opened:
+        return ", interrupted"
+    if any(outcome.kind == "tls_error" for outcome in measurement.outcomes):
+        return ", ended at once: no TLS handshake was completed"
+    return ", ended at once: nothing was reached"
+
+
 def drawn_from(plan: LoadPlan) -> str:
     """The seed of what the load draws at random, by which it is repeated; empty where it draws nothing."""
     loop = plan.load

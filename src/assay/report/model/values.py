@@ -34,13 +34,15 @@ class Cell:
 @dataclass(frozen=True)
 class Column:
     """`name` is stable, `head` is shown. `right` aligns figures; a `key` names the line, and stands again
-    where a narrow form folds the table. Columns of one `part` stay together where they can."""
+    where a narrow form folds the table. Columns of one `part` stay together where they can. A summary, which
+    is never folded, leaves out the columns of the highest `spare` first, and none of 0."""
 
     name: str
     head: str
     right: bool = False
     key: bool = False
     part: int = 0
+    spare: int = 0
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,20 @@ class Report:
     version: str = ""
     run_id: str = ""
     profile: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What fits on a screen of 24 lines: the answer in at most three lines, one table, what belongs to the
+    whole table, at most three warnings of a line each, what to do where there is no answer, and how it was
+    measured and where the rest is (`footer`)."""
+
+    headline: tuple[str, ...]
+    table: Table | None = None
+    below: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    advice: str = ""
+    footer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from assay import _engine
 from assay.model.block import Block, Lengths
-from assay.model.design import Design
+from assay.model.design import ComparisonDesign, Design, WarmUp
 from assay.model.finding import Finding
 from assay.model.interleaving import Slice
 from assay.model.measurement import (
@@ -326,3 +327,38 @@ def made_slice(number: int, round_number: int, place: int, rate: float) -> Slice
         reopened=0,
         client_cpu_ns=40_000_000,
     )
+
+
+ROUNDS = 30
+LENGTHS = Lengths(
+    slice_ns=100_000_000, washout_ns=5_000_000, why="the ratios agree with those in slices of 500 ms"
+)
+
+
+def interleaved_pair(kind: str, blocks: int = 6, apart: float = 1.03) -> Run:
+    """Two servers, one a little faster, on a machine whose mood both share; judged."""
+    names = {"go": 10_000.0 * apart, "node": 10_000.0}
+    made = run([case(name, label=name.title()) for name in names], (), blocks if kind == "study" else 0)
+    if kind == "comparison":
+        design = ComparisonDesign(
+            title="Go against Node",
+            budget_ns=10**11,
+            margin=0.02,
+            seed=7,
+            plans=dict.fromkeys(names, plan()),
+            warm_ups=dict.fromkeys(names, WarmUp(min_ns=0, max_ns=0)),
+        )
+        made = replace(made, header=replace(made.header, study_name="versus", design=design))
+    for number in range(blocks):
+        mood = [1 + 12 * WOBBLE[(round_number // 4 + number) % 10] for round_number in range(ROUNDS)]
+        rates = {
+            name: [
+                per_s
+                * mood[round_number]
+                * (1 + WOBBLE[(round_number * (3 * place + 1) + number) % 10] * 1.5)
+                for round_number in range(ROUNDS)
+            ]
+            for place, (name, per_s) in enumerate(names.items())
+        }
+        made = made.after(interleaved(rates, number, number, lengths=LENGTHS))
+    return replace(made, judgement=judge(made, 0))

@@ -1,0 +1,106 @@
+"""Findings in a line each: the reason, what it does to the answer, the rule, and whom it concerns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from assay.core import units as fmt
+from assay.model.finding import Finding
+from assay.report.model.values import ORDER
+
+MOST_WARNINGS = 3
+NAME_LENGTH = 28
+"""A longer name is cut in its middle: a line has 80 columns."""
+_MOST_NAMES = 2
+_LONGEST_REASON = 48
+"""Evidence that is longer gives way to the title of its rule."""
+
+
+def short(name: str) -> str:
+    """A name that leaves room for figures beside it."""
+    return fmt.safe(name, NAME_LENGTH)
+
+
+def warnings(
+    findings: Iterable[Finding],
+    name_of: Callable[[str], str] = str,
+    *,
+    told: Collection[str] = (),
+    first: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """At most three lines. Those of `first` stand first; codes that are `told` elsewhere are left out.
+
+    Errors stand before warnings, and what changes the answer before what changes nothing. Of more than three
+    the last line gives the codes.
+    """
+    by_code: dict[str, list[Finding]] = {}
+    for one in findings:
+        if one.severity != "note" and one.code not in told:
+            by_code.setdefault(one.code, []).append(one)
+    groups = sorted(by_code.items(), key=lambda group: (_gravity(group[1]), group[0]))
+    room = MOST_WARNINGS - min(len(first), MOST_WARNINGS)
+    if len(groups) > room:
+        kept, more = groups[: max(room - 1, 0)], groups[max(room - 1, 0) :]
+        rest = f"{fmt.counted(len(more), 'more warning')}: {' '.join(code for code, _ in more)}"
+    else:
+        kept, rest = groups, ""
+    lines = [*first[: MOST_WARNINGS - bool(rest)], *(_line(each, name_of) for _, each in kept)]
+    return (*lines, rest) if rest else tuple(lines)
+
+
+def codes_in(text: str) -> frozenset[str]:
+    """The rules that a sentence names."""
+    return frozenset(re.findall(r"\b[A-Z]\d{1,2}\b", text))
+
+
+def changes_answer(one: Finding) -> bool:
+    """Whether a finding does anything to a figure."""
+    return bool(_effect(one))
+
+
+def _gravity(found: Sequence[Finding]) -> tuple[int, bool]:
+    return min(ORDER.index(one.severity) for one in found), not any(map(changes_answer, found))
+
+
+def _line(found: Sequence[Finding], name_of: Callable[[str], str]) -> str:
+    gravest = min(found, key=lambda one: (ORDER.index(one.severity), not changes_answer(one)))
+    effect = _effect(gravest) or "the figures stand"
+    whom = _whom(found, name_of)
+    evidence = gravest.evidence.partition(" (in ")[0]
+    reason = evidence if len(evidence) <= _LONGEST_REASON and len(found) == 1 else gravest.title
+    return f"{gravest.code} {fmt.safe(reason, 60)}: {effect}{f' ({whom})' if whom else ''}"
+
+
+def _whom(found: Sequence[Finding], name_of: Callable[[str], str]) -> str:
+    names = dict.fromkeys(short(name_of(one.subject.case)) for one in found if one.subject.case is not None)
+    others = dict.fromkeys(
+        short(name_of(one.subject.other_case)) for one in found if one.subject.other_case is not None
+    )
+    everyone = [name for name in dict.fromkeys((*names, *others)) if name]
+    return ", ".join(everyone) if len(everyone) <= _MOST_NAMES else f"{len(everyone)} cases"
+
+
+def _effect(one: Finding) -> str:
+    """What it does to the answer; empty where it changes nothing."""
+    match one.on_throughput:
+        case "void":
+            return "no rate"
+        case "at least":
+            return "rates are lower bounds"
+        case "at most":
+            return "rates are upper bounds"
+        case "wider" | "one way":
+            return "wider intervals"
+    if one.on_comparison in ("void", "one way", "at least", "wider"):
+        return {
+            "void": "not compared",
+            "one way": "holds in one direction",
+            "at least": "the ratio is a lower bound",
+            "wider": "wider interval of the ratio",
+        }[one.on_comparison]
+    return {
+        "void": "no times",
+        "at least": "times are lower bounds",
+        "at most": "times are upper bounds",
+    }.get(one.on_times, "")
