@@ -216,7 +216,7 @@ def test_a_study_s_time_falls_to_nothing_and_is_right_once_a_trial_of_each_case_
         "start": 0.8, "contract": 0.2, "warm-up": 2.0, "measure": 2.0, "contract again": 0.1, "stop": 0.1,
     }  # fmt: skip
     made = study_of()
-    lefts = go_through(made, Timeline(made, COSTS, 0.0), took_s)
+    lefts = go_through(made, Timeline(made, COSTS), took_s)
     highs = [left.high_s for left in lefts]
     assert highs == sorted(highs, reverse=True)
     assert lefts[-1] == Left(0, 0)
@@ -227,7 +227,7 @@ def test_a_study_s_time_falls_to_nothing_and_is_right_once_a_trial_of_each_case_
 
 def test_arms_of_one_block_share_their_phases() -> None:
     made = study_of(interleave=SLICES)
-    timeline = Timeline(made, COSTS, 0.0)
+    timeline = Timeline(made, COSTS)
     timeline.begins(("a", "b"), 0, 0.0)
     timeline.phase("a", "start", 0.0)
     timeline.phase("a", "contract", 8.0)
@@ -249,14 +249,14 @@ def test_arms_of_one_block_share_their_phases() -> None:
 
 def test_a_server_that_cannot_be_had_takes_no_time() -> None:
     made = study_of()
-    whole, half = Timeline(made, COSTS, 0.0), Timeline(made, COSTS, 0.0)
+    whole, half = Timeline(made, COSTS), Timeline(made, COSTS)
     half.lacks("quotes/b")
     assert half.left(0.0).high_s == pytest.approx(whole.left(0.0).high_s / 2)
 
 
 def test_blocks_that_may_follow_count_for_the_most_until_that_is_settled() -> None:
-    least, most = Timeline(study_of(4, more=2), COSTS, 0.0).left(0.0)
-    fewer = Timeline(study_of(4), COSTS, 0.0).left(0.0)
+    least, most = Timeline(study_of(4, more=2), COSTS).left(0.0)
+    fewer = Timeline(study_of(4), COSTS).left(0.0)
     assert least == fewer.low_s and most > fewer.high_s
 
 
@@ -278,7 +278,7 @@ def compared(blocks: int, budget_s: float) -> Run:
 
 
 def test_a_comparison_ends_with_its_budget_at_the_latest() -> None:
-    begun, later = (Timeline(compared(blocks, 60), COSTS, 0.0).left(0.0) for blocks in (0, 2))
+    begun, later = (Timeline(compared(blocks, 60), COSTS).left(0.0) for blocks in (0, 2))
     assert 60 <= begun.high_s < 120  # and servers' starts
     assert 0 < later.low_s < later.high_s
 
@@ -299,7 +299,7 @@ def searched(trials: Sequence[tuple[float, bool]], budget_s: float = 240) -> Run
 def test_a_search_is_likely_to_take_some_trials_and_no_more_than_its_budget() -> None:
     likely = ahead(searched(()), COSTS)
     assert 10 < len(likely.sure) < 40
-    left = Timeline(searched(()), COSTS, 0.0).left(0.0)
+    left = Timeline(searched(()), COSTS).left(0.0)
     assert len(likely.sure) * 4 <= left.low_s < left.high_s
-    short = Timeline(searched((), budget_s=20), COSTS, 0.0)
+    short = Timeline(searched((), budget_s=20), COSTS)
     assert short.left(0.0).high_s <= 20 + 6 * 2 and short.course <= 6

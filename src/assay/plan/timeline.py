@@ -135,7 +135,7 @@ def _at(step: RunStep, measured_s: float) -> RunStep:
 class Timeline:
     """Is told the steps of a run as they come, with a clock's seconds, and says what is left."""
 
-    def __init__(self, run: Run, costs: Mapping[str, Cost], now_s: float) -> None:
+    def __init__(self, run: Run, costs: Mapping[str, Cost]) -> None:
         """The run begins, or goes on behind the trials that it has."""
         self._costs = costs
         self._lacking: set[str] = set()
@@ -143,7 +143,7 @@ class Timeline:
         self._unit: list[RunStep] = []
         self._step: tuple[RunStep, float] | None = None
         self._offered_s = 0.0  # in the steps of this unit that have ended
-        self._began_s = now_s
+        self._began_s: float | None = None
         self._plan(run)
 
     def _plan(self, run: Run) -> None:
@@ -161,6 +161,7 @@ class Timeline:
         """A unit begins: a trial of the case, or an interleaved block of the cases."""
         self._leave(now_s)
         self._offered_s = 0.0
+        self._began_s = now_s if self._began_s is None else self._began_s
         sure, maybe, bound_s = self._ahead
         units = (*sure, *maybe)
         own = next((one for one in units if one.block == block and set(cases) & set(one.cases)), None)
@@ -196,8 +197,8 @@ class Timeline:
         return remaining(sure, tuple(self._steps(self._ahead.maybe)), self._done, elapsed_s, bound_s)
 
     def share(self, now_s: float) -> float:
-        """How much of the run's time has passed, from 0 to 1."""
-        left, passed_s = self.left(now_s), now_s - self._began_s
+        """How much of the run's time has passed since its first unit began, from 0 to 1."""
+        left, passed_s = self.left(now_s), 0.0 if self._began_s is None else now_s - self._began_s
         middle_s = (left.low_s + left.high_s) / 2
         return passed_s / (passed_s + middle_s) if passed_s + middle_s > 0 else 1.0
 

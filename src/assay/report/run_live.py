@@ -86,9 +86,8 @@ class RunView:
     def run_started(self, run: Run, costs: Mapping[str, Cost]) -> None:
         """Say how much there is to do."""
         self._words = WORDS.get(type(run.header.design), self._words)
-        self._timeline = Timeline(run, costs, self._clock())
+        self._timeline = Timeline(run, costs)
         self._servers = frozenset(cost.server for cost in costs.values() if cost.server)
-        self._block_began_s = self._clock()
         self._seen = self._now(RunProgress(run))
         begins = self._words.begins(self._seen)
         if begins:
@@ -125,7 +124,9 @@ class RunView:
         self._begins(slots)
 
     def _begins(self, slots: Sequence[Slot]) -> None:
-        self._preparing, self._doing, self._begun = "", "starting", True
+        if not self._begun:  # servers were made ready until now
+            self._block_began_s, self._begun = self._clock(), True
+        self._preparing, self._doing = "", "starting"
         self._arms = len(slots)
         if self._timeline is not None and self._seen is not None:
             self._timeline.begins([slot.case for slot in slots], slots[0].block, self._clock())
