@@ -120,7 +120,8 @@ def note(profile: Profile, made: ResolvedRun, left_out: Sequence[str]) -> str:
         said.append(f"{fewer} of shorter trials instead of {profile.blocks} ({told})")
     if left_out:
         said.append(f"left out: {', '.join(left_out)}")
-    said.append(f"{fmt.span(made.expected_s().high_s)} of measuring at most, builds of servers aside")
+    most = fmt.span(made.expected_s().high_s)
+    said.append(f"on a quiet machine {most} of measuring at most, builds of servers aside")
     return f"quick: {'; '.join(said)}"
 
 
