@@ -188,7 +188,7 @@ def test_what_is_asked_for_is_what_arrives(url: str, tmp_path: Path) -> None:
 def test_wrong_answers_are_failures_and_the_figures_invalid(url: str) -> None:
     ended = assay("load", f"{url}/404", "-c", "1", "-n", "50")
     assert ended.returncode == 1
-    assert ended.stdout.startswith("no valid rate: ") and "(W2)" in ended.stdout
+    assert ended.stdout.startswith("no valid rate; 50 of 50 failed") and "status 404 (W2)" in ended.stdout
     assert "unexpected status" in ended.stdout
     whole = assay("load", f"{url}/404", "-c", "1", "-n", "50", "--verbose").stdout
     assert re.search(r"throughput +invalid", whole) and "W2 error" in whole
@@ -261,7 +261,7 @@ def test_a_server_that_says_nothing_is_not_served_at_0_a_second() -> None:
         where = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         ended = assay("load", where, "--rate", "20", "-d", "500ms")
     assert ended.returncode == 1
-    assert ended.stdout.startswith("no valid rate: ")
+    assert ended.stdout.startswith("no valid rate; no request ended within the measured time")
 
 
 @pytest.mark.beside

@@ -26,6 +26,8 @@ from assay.stats import kept_per_s, quantiles
 from assay.stats.quantiles import recorded
 
 _SHOWN = tuple(p for p in PERCENTILES if p in (0.5, 0.9, 0.99, 0.999))
+_LONGEST_REASON = 72
+"""There is one case, whose name need not stand beside it."""
 _DRAWN = 10
 """Columns of the small histogram."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
@@ -34,19 +36,21 @@ _LEVELS = " ▁▂▃▄▅▆▇█"
 def summary(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> Summary:
     """The summary of a load that has ended. Findings of this load alone: they name no case."""
     return Summary(
-        headline=(f"{_rate(plan, measured, findings)}; {_failures(measured)}{early_end(plan, measured)}",),
+        headline=(
+            f"{_rate(plan, measured, findings)}; {_failures(measured)}{early_end(plan, measured)}",
+            *_cause(findings),
+        ),
         table=_times(measured, findings),
-        warnings=warnings(findings, told=_codes_of_bounds(plan, measured, findings)),
+        warnings=warnings(findings, longest=_LONGEST_REASON, told=_codes_of_bounds(plan, measured, findings)),
         advice=_advice(findings),
-        footer=(f"{_offered(plan, measured)}; more: --verbose", fmt.safe(plan.url, 120)),
+        footer=(_offered(plan, measured), f"{fmt.safe(plan.url, 120)}, more: --verbose"),
     )
 
 
 def _rate(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> str:
     """ "38,900 requests/s", as a bound with its reason, or why there is none."""
     if is_invalid(findings):
-        first = next(one for one in findings if one.severity == "error" and one.on_throughput == "void")
-        return f"no valid rate: {fmt.safe(first.title, 60)} ({first.code})"
+        return "no valid rate"
     found, rate = known_throughput(plan, measured, findings), kept_per_s(plan, measured)
     if found is None or rate is None:
         return "no rate: it ended before anything was measured"
@@ -54,22 +58,36 @@ def _rate(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) ->
     return f"{told} ({verdict.words_of(found.limits)})" if found.limits else told
 
 
+def _cause(findings: Sequence[Finding]) -> Iterator[str]:
+    """Why there is no rate: what was seen of the cause, else the title of the rule."""
+    for one in _voiding(findings)[:1]:
+        seen = one.evidence.partition("; ")[2] if one.code.startswith("W") else one.evidence
+        yield f"{fmt.safe(seen or one.title, 140)} ({one.code})"
+
+
+def _voiding(findings: Sequence[Finding]) -> list[Finding]:
+    return [one for one in findings if one.severity == "error" and one.on_throughput == "void"]
+
+
 def _advice(findings: Sequence[Finding]) -> str:
-    """What to do where there is no rate."""
-    grave = [one for one in findings if one.severity == "error" and one.on_throughput == "void"]
-    return f"{grave[0].remedy.rstrip('.')} ({grave[0].code})" if grave else ""
+    """What to do where there is no rate, or where answers were not those that were asked for."""
+    wrong = [one for one in findings if one.code.startswith("W") and one.severity == "warning"]
+    first = next(iter((*_voiding(findings), *wrong)), None)
+    return f"{first.remedy.rstrip('.')} ({first.code})" if first else ""
 
 
 def _codes_of_bounds(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> frozenset[str]:
     """The rules that the headline names already."""
     if is_invalid(findings):
-        return frozenset([next(one.code for one in findings if one.on_throughput == "void")])
-    told = frozenset(one.code for one in findings if one.code.startswith("W") and not changes_answer(one))
-    return told if measured.failed else frozenset()
+        return frozenset(one.code for one in _voiding(findings)[:1])
+    failures = frozenset(one.code for one in findings if one.code == "W2" and not changes_answer(one))
+    return failures if measured.failed else frozenset()
 
 
 def _failures(measured: Measurement) -> str:
     whole = measured.completed + measured.failed
+    if not whole:
+        return "no request ended within the measured time"
     if not measured.failed:
         return f"0 of {fmt.count(whole)} failed"
     kinds = sorted(measured.outcomes, key=lambda one: -one.count)
@@ -125,5 +143,5 @@ def _offered(plan: LoadPlan, measured: Measurement) -> str:
     if seconds:
         said.append(f"{fmt.size(measured.bytes_read / seconds)}/s received")
     if drawn_from(plan):
-        said.append(drawn_from(plan))
+        said.append(f"--{drawn_from(plan)} repeats it")
     return ", ".join(said)

@@ -26,10 +26,12 @@ def warnings(
     findings: Iterable[Finding],
     name_of: Callable[[str], str] = str,
     *,
+    longest: int = _LONGEST_REASON,
     told: Collection[str] = (),
     first: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """At most three lines. Those of `first` stand first; codes that are `told` elsewhere are left out.
+    Evidence of up to `longest` characters is the reason, else the title of its rule.
 
     Errors stand before warnings, and what changes the answer before what changes nothing. Of more than three
     the last line gives the codes.
@@ -45,7 +47,7 @@ def warnings(
         rest = f"{fmt.counted(len(more), 'more warning')}: {' '.join(code for code, _ in more)}"
     else:
         kept, rest = groups, ""
-    lines = [*first[: MOST_WARNINGS - bool(rest)], *(_line(each, name_of) for _, each in kept)]
+    lines = [*first[: MOST_WARNINGS - bool(rest)], *(_line(each, name_of, longest) for _, each in kept)]
     return (*lines, rest) if rest else tuple(lines)
 
 
@@ -63,13 +65,15 @@ def _gravity(found: Sequence[Finding]) -> tuple[int, bool]:
     return min(ORDER.index(one.severity) for one in found), not any(map(changes_answer, found))
 
 
-def _line(found: Sequence[Finding], name_of: Callable[[str], str]) -> str:
+def _line(found: Sequence[Finding], name_of: Callable[[str], str], longest: int) -> str:
     gravest = min(found, key=lambda one: (ORDER.index(one.severity), not changes_answer(one)))
-    effect = _effect(gravest) or "the figures stand"
+    effect = f": {_effect(gravest) or 'the figures stand'}"
     whom = _whom(found, name_of)
     evidence = gravest.evidence.partition(" (in ")[0]
-    reason = evidence if len(evidence) <= _LONGEST_REASON and len(found) == 1 else gravest.title
-    return f"{gravest.code} {fmt.safe(reason, 60)}: {effect}{f' ({whom})' if whom else ''}"
+    reason = evidence if len(evidence) <= longest and len(found) == 1 else gravest.title
+    if len(reason) > _LONGEST_REASON and not _effect(gravest):
+        effect = ""
+    return f"{gravest.code} {fmt.safe(reason, max(longest, 60))}{effect}{f' ({whom})' if whom else ''}"
 
 
 def _whom(found: Sequence[Finding], name_of: Callable[[str], str]) -> str:
