@@ -278,13 +278,14 @@ def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, 
         arms=tuple(arm(url, warmup_max_ns=0) for url in urls), slice_ns=20 * MS, washout_ns=5 * MS
     )
     assert agent.follow(plan, time.time_ns(), (None, None), CoreSplit((), (), 1))[0] == "ok"
-    assert agent.change(msgspec.json.encode(GiveSlices(arms=(1,))), 2) == ("ok", 2)
+    how, changed = agent.change(msgspec.json.encode(GiveSlices(arms=(1,))), 2)
+    assert how == "ok" and changed >= 2  # a later round, where the machine was busy
 
     def seen_so_far() -> list[Any]:
         found: list[Any] = msgspec.json.decode(agent.slices_seen(0)[1][0])
         return found
 
-    until(lambda: any(one["number"] >= 9 for one in seen_so_far()))
+    until(lambda: any(one["number"] >= 2 * changed + 5 for one in seen_so_far()))
     seen = seen_so_far()
     assert {tuple(one["cpu_ns"]) for one in seen} == {(None, None)}
     assert [one["number"] for one in seen] == sorted({one["number"] for one in seen})
