@@ -277,8 +277,8 @@ def _left_out(run: Run, found: Sequence[Section]) -> Iterator[str]:
 def _method(run: Run) -> str:
     """How it was measured, in a line."""
     header = run.header
-    which = (header.study_name, header.profile, "quick" if header.quick else "")
-    said = [fmt.safe(" ".join(filter(None, which)), 40)]
+    which = (header.study_name, header.profile, "quick" if header.quick else "") if header.profile else ()
+    said = [fmt.safe(" ".join(filter(None, which)), 40)] if which else []
     judged = run.judgement.comparisons if run.judgement else ()
     if any(one.ratio is not None and one.ratio.low is not None for one in judged):
         said.append("95 % CI")
