@@ -19,7 +19,7 @@ from assay.model.run import FORMAT
 RECORDS = Path(__file__).parent / "records"
 KEPT = sorted(RECORDS.glob("*/run.jsonl"))
 SAID = {
-    "sample": (5, "quotes/java-vertx is fastest: 1.11× "),
+    "sample": (5, "quotes/java-vertx is fastest: 1.11× quotes/go [1.07, 1.15]"),
     "capacity": (10, "p99<50ms"),
     "franklin": (4, "No ranking: "),
     "versus": (12, "a and b may not be compared"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from assay import verdict
 from assay.core import units as fmt
 from assay.model.design import ComparisonDesign, SearchDesign
-from assay.model.estimate import Compared, Estimate, Known
+from assay.model.estimate import Compared, Estimate
 from assay.model.run import Run
 from assay.report.model import comparison, followers, order
 from assay.report.model.rows import Row, Section, name_of_case, ordered_findings
@@ -52,35 +52,34 @@ def _ranking(run: Run, placed: Sequence[Row]) -> str:
     if not behind:
         return said
     named = behind if len(behind) <= MOST_OTHERS else [*behind[: MOST_OTHERS - 1], behind[-1]]
-    ratios = [f"{factor(order.compared(run, first[0], row), row)} {short(row.name)}" for row in named]
+    ratios = [factor(order.compared(run, first[0], row), row) for row in named]
     who = "" if len(first) == 1 else f"{short(first[0].name)} is "
     return f"{said}{': ' if len(first) == 1 else '; '}{who}{', '.join(ratios)}"
 
 
 def factor(found: Compared | None, slower: Row) -> str:
-    """How many times as fast as the slower one: "1.67× [1.61, 1.72]", "≥ 1.57×"."""
+    """How many times as fast as the slower one: "1.67× Go [1.61, 1.72]", "≥ 1.57× Go"."""
+    name = short(slower.name)
     if found is not None and found.ratio is not None and found.known is not None:
-        return _with_interval(found.ratio, found.known)
+        known = found.known
+        if known.limits and known.low and known.high:
+            return f"{fmt.end(known.low)} to {fmt.end(known.high)}× {name}"
+        return times(found.ratio.value, known.low, known.high, name)
     back = slower.relative
     if back is None or not back.value:
-        return "ahead of"
+        return f"ahead of {name}"
     low, high = (1 / end if end else None for end in (back.high, back.low))
-    return times(1 / back.value, low, high)
+    return times(1 / back.value, low, high, name)
 
 
-def _with_interval(ratio: Estimate, known: Known) -> str:
-    if known.limits and known.low and known.high:
-        return f"{fmt.end(known.low)} to {fmt.end(known.high)}×"
-    return times(ratio.value, known.low, known.high)
-
-
-def times(value: float, low: float | None, high: float | None) -> str:
-    """A factor with what is known of it: "1.67× [1.61, 1.72]", "≥ 1.57×", "≤ 1.72×", "about 1.6×"."""
+def times(value: float, low: float | None, high: float | None, name: str = "") -> str:
+    """A factor of `name` with what is known of it: "1.67× Go [1.61, 1.72]", "≥ 1.57× Go", "about 1.6×"."""
+    of = f"× {name}".rstrip()
     if low and high:
-        return f"{fmt.times(value)}× [{fmt.end(low)}, {fmt.end(high)}]"
+        return f"{fmt.times(value)}{of} [{fmt.end(low)}, {fmt.end(high)}]"
     if low:
-        return f"≥ {fmt.end(low)}×"
-    return f"≤ {fmt.end(high)}×" if high else f"about {fmt.times(value)}×"
+        return f"≥ {fmt.end(low)}{of}"
+    return f"≤ {fmt.end(high)}{of}" if high else f"about {fmt.times(value)}{of}"
 
 
 def _comparison(run: Run) -> tuple[tuple[str, ...], str]:
@@ -157,7 +156,7 @@ def _of_pair(run: Run, pair: CandidateRatio) -> str:
     low, high = pair.ratio.low, pair.ratio.high
     if pair.limits and low is not None and high is not None:
         return f"{fmt.end(low)} to {fmt.end(high)}× {other}"
-    return f"{times(pair.ratio.value, low, high)} {other}"
+    return times(pair.ratio.value, low, high, other)
 
 
 def _of_many(found: Sequence[Section]) -> str:

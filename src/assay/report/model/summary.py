@@ -105,7 +105,7 @@ def _load_line(run: Run, section: Section) -> TableLine:
             (Cell(short(section.title)), Cell("no ranking", "warn"), *(Cell() for _ in range(3)))
         )
     behind = next((row for row in placed if row.rank != 1), None)
-    ratio = f"{factor(order.compared(run, first[-1], behind), behind)} {short(behind.name)}" if behind else ""
+    ratio = factor(order.compared(run, first[-1], behind), behind) if behind else ""
     many = f"{len(first)} alike: " if len(first) > 1 else ""
     return TableLine(
         (
