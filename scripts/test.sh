@@ -40,7 +40,7 @@ cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
 say "Python tests of servers"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-workers=$(($(nproc) * 3 / 2)) side_by_side -m "beside and contract" tests/contract tests/e2e || failed=$?
+side_by_side -m "beside and contract" tests/contract tests/e2e || failed=$?
 say "Python tests that have the machine to themselves"
 .venv/bin/python -m pytest -m "not beside" --durations 15 tests/e2e || failed=$?
 exit "$failed"

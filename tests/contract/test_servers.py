@@ -194,7 +194,11 @@ def test_it_says_as_much_around_an_answer_as_the_others(served: Serving) -> None
     if served.server.manifest.role != "candidate":
         pytest.skip("it is not compared with the others")
     request = served.contract.request(served.routes[0])
-    seen = run(load_plan(served, (request,), Closed(connections=1), StopAtCount(count=20)))
+    plan = load_plan(served, (request,), Closed(connections=1), StopAtCount(count=20))
+    seen = run(plan)
+    for _ in range(2):  # a load that was ended early leaves a server with work that it may finish first
+        seen = seen if seen.completed else run(plan)
+    assert seen.completed, seen.outcomes
     whole, head = (size / seen.completed for size in (seen.bytes_read, seen.bytes_read - seen.body_bytes))
     others = HEADS.setdefault(served.contract.name, {})
     apart = {name: head - other for name, other in others.items() if abs(head - other) > SAME_WORK * whole}

@@ -136,7 +136,7 @@ def test_help_lists_the_verb() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "assay.cli.main", "--help"], capture_output=True, text=True, check=True
     )
-    assert re.search(r"Speak another tool's language:\n(  .*\n)*?  wrk ", done.stdout)
+    assert re.search(r"Speak another tool's language:.* wrk\b", done.stdout)
 
 
 LOOPS = 'io.stderr:write("looping\\n") while true do end'
