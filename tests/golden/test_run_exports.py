@@ -166,7 +166,8 @@ def test_a_bound_is_in_no_format_that_has_no_place_for_one() -> None:
     assert {name.removeprefix("BenchmarkServe/") for name in names} == document.keys()
     assert exports.left_out(run) == (
         "left out, for they are bounds and the format holds none: "
-        "throughput of quotes/java-vertx (its generator was full (G1))"
+        "throughput of quotes/java-vertx (its generator was full (G1)); "
+        "times of quotes/java-vertx (its generator was full (G1))"
     )
     assert exports.left_out(sample_run.run()) == ""
 

@@ -32,7 +32,7 @@ def test_the_list_says_what_each_rule_usually_does_to_each_figure(capsys: Captur
             told[code] = [line[begin:end].strip() for begin, end in zip(begins, ends, strict=True)][:4]
     assert told.keys() == RULES.keys()
     usual = {
-        "G1": ["error", "at least", "void", ""],
+        "G1": ["error", "at least", "at most", ""],
         "G4": ["warning", "none", "at least", ""],
         "W1": ["error", "void", "void", ""],
         "W4": ["warning", "at most", "none", ""],

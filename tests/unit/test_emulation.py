@@ -151,7 +151,7 @@ class TestRules:
         assert (found is None) == (said is None)
         if found is not None and said is not None:
             assert said in found.evidence
-            assert (found.on_throughput, found.on_times) == ("at least", "void")
+            assert (found.on_throughput, found.on_times) == ("at least", "at most")
 
     def test_packets_lost_by_chance_are_what_was_asked_for(self) -> None:
         assert "G6" not in findings_of(over(msgspec.structs.replace(CARRIED, lost=50_000)))

@@ -12,7 +12,7 @@ from assay.core.errors import InputError
 from assay.model.estimate import ClaimVerdict, Ranked
 from assay.model.run import Judgement, Run
 from assay.model.trial import ContractSeen, Failure
-from assay.verdict import RULES, explain, invalid, judge, void_by
+from assay.verdict import RULES, bounded, explain, invalid, judge, void_by
 
 FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
 
@@ -348,7 +348,8 @@ class TestRegistry:
             for text in (rule.title, rule.meaning, rule.remedy, rule.source, rule.example):
                 assert text.strip() == text and len(text) > 3
             assert rule.meaning.endswith(".") and rule.severities
-            assert ("error" in rule.severities) == any("void" in one.words for one in rule.effects) or (
+            takes = any("void" in one.words or one.times == "at most" for one in rule.effects)
+            assert ("error" in rule.severities) == takes or (
                 code in ("W6", "D2")  # a flag on both servers, and no comparison
             )
 
@@ -378,8 +379,9 @@ def test_the_effects_on_one_case_leave_the_other_alone() -> None:
     )
     findings = judge(msgspec.structs.replace(made, trials=busy), 0).findings
     assert {one.subject.case for one in findings if one.severity != "note"} == {"a"}
-    assert (void_by(findings, "a", "times"), void_by(findings, "b", "times")) == (("G1",), ())
-    assert void_by(findings, "a") == ()
+    assert [limit.code for limit in bounded(findings, "a", "times").limits] == ["G1"]
+    assert bounded(findings, "b", "times").limits == ()
+    assert void_by(findings, "a") == void_by(findings, "a", "times") == ()
 
 
 def test_a_judgement_survives_its_stored_form() -> None:

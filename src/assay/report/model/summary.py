@@ -189,7 +189,9 @@ def _slower_than_best(row: Row) -> str:
 
 
 def _latencies(row: Row) -> tuple[str, str]:
-    return service_words(row) if row.closed_loop else response_words(row)
+    """The p50 and p99; of those whose trials differ much the report has the least and the most."""
+    p50, p99 = service_words(row) if row.closed_loop else response_words(row)
+    return p50.partition(" (")[0], p99.partition(" (")[0]
 
 
 def _bare(rate: str) -> str:

@@ -223,6 +223,11 @@ _ON_THROUGHPUT: dict[Effect, str] = {
     "one way": "its throughput holds in one direction",
     "unknown": "not known to this version: ranked with this mark",
 }
+_ON_TIMES: dict[Effect, str] = {
+    "void": "its times are not shown",
+    "at least": "its times are at least what was measured",
+    "at most": "its times are at most what was measured",
+}
 _ON_COMPARISON: dict[Effect, str] = {
     "void": "the two are not compared",
     "at least": "paired comparisons hold, as the least distance of the two",
@@ -296,7 +301,7 @@ def effect_words(found: Sequence[Finding]) -> str:
     if first.on_comparison is not None:
         said.append(_on_comparison(first, first.on_comparison))
     if first.on_times != "none":
-        said.append("its times are " + ("not shown" if first.on_times == "void" else first.on_times))
+        said.append(_ON_TIMES.get(first.on_times, f"its times are {first.on_times}"))
     told = "; ".join(said).replace("; and at ", ", and at ")
     return told or first.because or "none: shown and marked"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from assay.core import units as fmt
-from assay.model.finding import Finding
+from assay.model.finding import Effect, Finding
 from assay.report.model.values import ORDER
 
 MOST_WARNINGS = 3
@@ -85,26 +85,30 @@ def _whom(found: Sequence[Finding], name_of: Callable[[str], str]) -> str:
     return ", ".join(everyone) if len(everyone) <= _MOST_NAMES else f"{len(everyone)} cases"
 
 
+_ON_RATES: dict[Effect, str] = {
+    "void": "no rate",
+    "at least": "rates are lower bounds",
+    "at most": "rates are upper bounds",
+    "wider": "wider intervals",
+    "one way": "wider intervals",
+}
+_ON_TIMES: dict[Effect, str] = {
+    "void": "no times",
+    "at least": "times are lower bounds",
+    "at most": "times are upper bounds",
+}
+_ON_RATIO: dict[Effect, str] = {
+    "void": "not compared",
+    "one way": "holds in one direction",
+    "at least": "the ratio is a lower bound",
+    "wider": "wider interval of the ratio",
+}
+
+
 def _effect(one: Finding) -> str:
     """What it does to the answer; empty where it changes nothing."""
-    match one.on_throughput:
-        case "void":
-            return "no rate"
-        case "at least":
-            return "rates are lower bounds"
-        case "at most":
-            return "rates are upper bounds"
-        case "wider" | "one way":
-            return "wider intervals"
-    if one.on_comparison in ("void", "one way", "at least", "wider"):
-        return {
-            "void": "not compared",
-            "one way": "holds in one direction",
-            "at least": "the ratio is a lower bound",
-            "wider": "wider interval of the ratio",
-        }[one.on_comparison]
-    return {
-        "void": "no times",
-        "at least": "times are lower bounds",
-        "at most": "times are upper bounds",
-    }.get(one.on_times, "")
+    on_rates, on_times = _ON_RATES.get(one.on_throughput, ""), _ON_TIMES.get(one.on_times, "")
+    if on_rates and one.on_throughput != "void" and on_times:
+        on_times = on_times.replace("are ", "")
+        return f"{on_rates}, {on_times}"
+    return on_rates or _ON_RATIO.get(one.on_comparison or "none", "") or on_times

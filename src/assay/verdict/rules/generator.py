@@ -31,10 +31,13 @@ from assay.verdict.rule import (
 _OTHERS_SHARE = 0.1
 """Less of the generator's cores than this is the kernel's work for the generator's own traffic."""
 
-_SERVER_SET_THE_PACE = Effects(times="void", when="the server's cores were 97 % busy")
+_SERVER_SET_THE_PACE = Effects(
+    times="at most", because="its generator was full", when="the server's cores were 97 % busy"
+)
+"""A client that is late adds its own queue to every time, and takes from none: times are bounds."""
 _HELD_BACK = "the server's cores were less than 97 % busy, or not seen"
 _GENERATOR_FULL = Effects(
-    "at least", "void", because="its generator was full", when=_HELD_BACK, held_back=True
+    "at least", "at most", because="its generator was full", when=_HELD_BACK, held_back=True
 )
 
 _FAST_PER_S = 20_000
@@ -112,7 +115,9 @@ def _late(load: Load, thresholds: Thresholds) -> Hit | None:
     )
 
 
-_SENT_LATE = Effects(times="void", when="an open loop was late by itself")
+_SENT_LATE = Effects(
+    times="at most", because="its generator sent late", when="an open loop was late by itself"
+)
 
 G1 = LoadRule(
     code="G1",
@@ -146,7 +151,7 @@ G1 = LoadRule(
 
 
 def generator_stalled(load: Load, thresholds: Thresholds) -> Hit | None:
-    """G2: times lose their meaning first; a pause as large as the minimum effect cost answers, too."""
+    """G2: times are bounds first; a pause as large as the minimum effect cost answers, too."""
     longest = max((worker.largest_stall_ns for worker in load.workers), default=0)
     if longest <= thresholds["stall"] or not load.counts.duration_ns:
         return None
@@ -162,9 +167,9 @@ def generator_stalled(load: Load, thresholds: Thresholds) -> Hit | None:
 
 
 _STOOD_STILL = Effects(
-    "at least", "void", because="its generator stood still", when="1 % of the time or more", held_back=True
+    "at least", "at most", because="its generator stood still", when="1 % of the time or more", held_back=True
 )
-_TIMES_ONLY = Effects(times="void", when="less")
+_TIMES_ONLY = Effects(times="at most", because="its generator stood still", when="less")
 
 G2 = LoadRule(
     code="G2",
@@ -215,8 +220,12 @@ def near_ceiling(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | 
 
 
 _BELOW = Effects("at least", because="close to the generator's ceiling", when="up to 90 %", held_back=True)
-_NEAR = replace(_BELOW, times="void", when="above 90 %")
-_NEAR_ITS_OWN = Effects(times="void", when="above 90 %, the server's cores 97 % busy")
+_NEAR = replace(_BELOW, times="at most", when="above 90 %")
+_NEAR_ITS_OWN = Effects(
+    times="at most",
+    because="close to the generator's ceiling",
+    when="above 90 %, the server's cores 97 % busy",
+)
 _BELOW_ITS_OWN = Effects(when="up to 90 %, the server's cores 97 % busy")
 
 
@@ -227,7 +236,7 @@ G5 = CaseRule(
     effects=(_NEAR, _BELOW, _NEAR_ITS_OWN, _BELOW_ITS_OWN, BETWEEN_BUILDS),
     thresholds=(
         Threshold("warning", 0.70, "share", "share of the null server's throughput that warns of it"),
-        Threshold("error", 0.90, "share", "share above which its times are invalid"),
+        Threshold("error", 0.90, "share", "share above which its times are upper bounds"),
     ),
     meaning=(
         "A server that does nothing was hardly faster, so the figure says more about the client, the "
@@ -289,7 +298,7 @@ G6 = LoadRule(
     code="G6",
     title="the link was full",
     severities=("error",),
-    effects=(Effects("at least", "void", because="the link was full", held_back=True),),
+    effects=(Effects("at least", "at most", because="the link was full", held_back=True),),
     thresholds=(
         Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),
         Threshold("overflowed", 0.001, "share", "packets for which a link with a delay had no room"),
@@ -352,7 +361,7 @@ def _by_pace(
 
 
 _ONE_FIGURE = Effects(
-    "at least", "void", because="unrelated servers ended at one figure", when=_HELD_BACK, held_back=True
+    "at least", "at most", because="unrelated servers ended at one figure", when=_HELD_BACK, held_back=True
 )
 
 
