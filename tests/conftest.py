@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.beside)
         if "contract" not in item.path.parts and item.get_closest_marker("contract"):
             raise pytest.UsageError(f"{item.nodeid}: what starts servers of ours is below contract or e2e")
+
+
+@pytest.fixture(autouse=True)
+def own_secrets() -> Iterator[None]:
+    """What a test says is a secret is none in the output of the next one in this process."""
+    from assay.core import vault
+
+    before = dict(vault._held)
+    yield
+    vault._held.clear()
+    vault._held.update(before)
 
 
 @pytest.fixture
