@@ -145,6 +145,16 @@ def test_a_rule_that_the_headline_names_is_not_told_twice() -> None:
     assert not any("G1" in line for line in told.warnings)
 
 
+@pytest.mark.parametrize("label", ["S5", "H2 (S5)", "x (S5: y)"])
+def test_a_server_that_is_called_like_a_rule_silences_none(label: str) -> None:
+    run = sample_run.run()
+    named = tuple(replace(case, label=f"{label} {n}") for n, case in enumerate(run.header.cases))
+    told = summary(replace(run, header=replace(run.header, cases=named)))
+    assert "S5" in " ".join(told.headline)  # as its name
+    assert any(line.startswith("S5 ") or " S5" in line for line in told.warnings), told.warnings
+    assert any("5 trials of each case" in line for line in told.warnings), told.warnings
+
+
 def test_an_error_that_leaves_no_answer_says_what_to_do() -> None:
     assert summary(kept("franklin")).advice
     assert not summary(sample_run.run()).advice

@@ -49,7 +49,8 @@ def summary(run: Run, where: str = "") -> Summary:
     cut = ["the run did not end: what is here is of the blocks so far"] if _cut_off(run) else []
     first = [*cut, *_failures(found), *_left_out(run, found)]
     headline, advice = headline_of(run, found)
-    told = codes_in(" ".join((*headline, *first)))
+    names = {short(name) for case in run.header.cases for name in (case.name, case.label or case.server_name)}
+    told = codes_in(" ".join((*headline, *first)), names)
     return Summary(
         headline=headline,
         table=_steps(run) if isinstance(run.header.design, SearchDesign) else _table(run, found, followed),
@@ -292,7 +293,7 @@ def _method(run: Run) -> str:
     said.append(fmt.span(load_ns(run) / 1e9))
     closed = {load.connections for trial in run.trials if isinstance(load := trial.plan.load, Closed)}
     if len(closed) == 1:
-        said += [f"{fmt.count(closed.pop())} closed-loop connections", "service times"]
+        said += [fmt.counted(closed.pop(), "closed-loop connection"), "service times"]
     elif closed:
         said += ["closed loops", "service times"]
     return ", ".join(said)

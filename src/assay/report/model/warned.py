@@ -51,9 +51,11 @@ def warnings(
     return (*lines, rest) if rest else tuple(lines)
 
 
-def codes_in(text: str) -> frozenset[str]:
-    """The rules that a sentence names."""
-    return frozenset(re.findall(r"\b[A-Z]\d{1,2}\b", text))
+def codes_in(text: str, names: Iterable[str]) -> frozenset[str]:
+    """The rules that a sentence gives in brackets, "(G1: …)"; not what stands in one of these `names`."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, "") if name else text
+    return frozenset(re.findall(r"\(([A-Z]\d{1,2})(?=[:;,)])", text))
 
 
 def changes_answer(one: Finding) -> bool:
