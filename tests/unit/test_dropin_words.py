@@ -85,6 +85,16 @@ def test_any_words_end_in_lines_and_an_exit_code(tool: str, data: st.DataObject)
     assert not re.search(r"Traceback|\bat 0x|unexpected \w+Error", out + err), (words, out, err)
 
 
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [("ab", ["-p", "a\0b"]), ("ab", ["-u", "a\0b"]), ("bombardier", ["@a\0b"]), ("ab", ["-E", "a\0b"])],
+)
+def test_a_name_that_no_file_can_have_is_a_file_that_cannot_be_opened(tool: str, words: list[str]) -> None:
+    code, out, err = ended(tool, [*words, URLS[0]])
+    assert 0 < code < 70
+    assert "Traceback" not in out + err and len((out + err).splitlines()) <= 8
+
+
 @pytest.mark.parametrize("tool", FLAGS)
 def test_another_s_machine_is_left_alone(tool: str) -> None:
     code, out, err = ended(tool, [ELSEWHERE])

@@ -201,10 +201,11 @@ def _take_method(reading: _AbOptions, letter: str, argument: str, prog: str) -> 
         try:
             with Path(argument).open("rb"):
                 reading.body = Path(argument)
-        except OSError as problem:
-            what = f"Could not open POST data file ({argument}): {problem.strerror}"
+        except (OSError, ValueError) as problem:  # ValueError: a NUL byte, which no name holds
+            reason = getattr(problem, "strerror", None) or str(problem)
+            what = f"Could not open POST data file ({argument}): {reason}"
             if isinstance(problem, IsADirectoryError):
-                what = f"Could not read POST data file: {problem.strerror}"
+                what = f"Could not read POST data file: {reason}"
             raise Ending(EXIT_FAILED, f"{prog}: {what}") from None
     reading.methods.append(method)
 

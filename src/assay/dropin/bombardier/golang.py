@@ -250,7 +250,7 @@ def _lines(path: str) -> list[str]:
         raise KingpinMisuse("expected @ file to expand arguments from")
     try:
         lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").splitlines()
-    except OSError as problem:
-        reason = (problem.strerror or "").lower()
+    except (OSError, ValueError) as problem:  # ValueError: a NUL byte, which no name holds
+        reason = (getattr(problem, "strerror", None) or str(problem)).lower()
         raise KingpinMisuse(f'failed to open arguments file "{path}": open {path}: {reason}') from None
     return [line for line in lines if not line.startswith("#")]
