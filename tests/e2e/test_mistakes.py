@@ -101,6 +101,7 @@ FLAGS = {
     f"load {U} --warmup 5s": "did you mean --warm-up?",
     f"load {U} --token abc": "did you mean --bearer?",
     f"load {U} --ramp 5s": "--stage 30s:0..1000 raises the rate over that time",
+    f"load {U} -v": "did you mean --verbose?",
     f"load {U} --insecure=yes": "--insecure takes no value; write --insecure alone",
     f"load {U} --blorp": "`assay load --help-all` lists them all",
     f"versus a b --rate 100 {U}": "`assay load` has it",
