@@ -81,7 +81,7 @@ def _report_flags(parser: Parser) -> None:
     report_outputs.add_verbose(parser)
     report_outputs.add_to(parser, common=True)
     parser.examples(
-        ("assay report latest", "the end screen of the last run"),
+        ("assay report latest", "the answer of the last run, on one screen"),
         ("assay report latest --html report.html", "a page with charts"),
         ("assay report latest --markdown results.md --png charts/", "tables and pictures for a README"),
         ("assay report heroes-2026 --beside heroes-2025", "published against fair, side by side"),
