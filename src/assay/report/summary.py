@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from assay.report.model.values import Summary, Table
+from assay.report.model.values import Summary, Table, Tone
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, TONES
 
 _GAP, _INDENT = 2, 2
@@ -136,5 +136,5 @@ class _Fitted:
         yield from (cell_len(line.cells[place].text) for line in self._table.lines)
 
 
-def _style(tone: str, *, apart: bool) -> str:
-    return FAINT if apart else TONES[tone]  # type: ignore[index]
+def _style(tone: Tone, *, apart: bool) -> str:
+    return FAINT if apart else TONES[tone]

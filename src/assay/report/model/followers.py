@@ -87,7 +87,7 @@ def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
         at = f"{rate(capacity.value)}, the lowest that was asked"
         yield f"{name} does not hold {objective} even at {at} ({trials}): {last.why}."
     elif found.state == "above the range":
-        yield f"{name} holds {objective} at {rate(capacity.value)}, {_top(found)} ({trials})."
+        yield f"{name} holds {objective} at {rate(capacity.value)}, {top_words(found)} ({trials})."
     else:
         yield f"Not settled after {trials}: {name} holds {objective} {_so_far(capacity)}."
     if found.deaths:
@@ -101,7 +101,8 @@ def _invalid(run: Run) -> bool:
     return verdict.invalid(ordered_findings(run), run.header.cases[0].id, "times")
 
 
-def _top(found: SearchAnswer) -> str:
+def top_words(found: SearchAnswer) -> str:
+    """What ended a search whose highest rate held: the generator's own limit, or the range that was asked."""
     if found.limited_per_s is not None and found.capacity and found.limited_per_s <= found.capacity.value:
         return "and the generator reached its own limit there"
     if found.limited_per_s is not None:

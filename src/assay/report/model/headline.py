@@ -96,9 +96,7 @@ def _comparison(run: Run) -> tuple[tuple[str, ...], str]:
     best = short(name_of_case(run, found.best.id))
     shown = [pair for pair in found.pairs if pair.settled == "different" and pair.ratio and not pair.void]
     if shown:
-        word = (
-            "faster" if len(found.pairs) == 1 else "fastest" if len(shown) == len(found.pairs) else "faster"
-        )
+        word = "fastest" if len(shown) == len(found.pairs) > 1 else "faster"
         lines.append(f"{best} is {word}: {', '.join(_of_pair(run, pair) for pair in shown)}")
     lines += [_not_shown(run, best, pair) for pair in found.pairs if pair not in shown]
     narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
@@ -121,7 +119,7 @@ def _capacity(run: Run) -> Iterator[str]:
         at = f"{fmt.rate(capacity.value)}, the lowest that was asked"
         yield f"{objective} does not hold even at {at}: {fmt.safe(last.why, 100)}"
     else:
-        how = {"found": "", "above the range": ", the highest that could be asked"}.get(
+        how = {"found": "", "above the range": f", {followers.top_words(found)}"}.get(
             found.state, f", not settled after {fmt.counted(len(found.steps), 'trial')}"
         )
         yield f"capacity with {objective}: {_rate_between(capacity)}{how}"
@@ -174,10 +172,9 @@ def _of_many(found: Sequence[Section]) -> str:
 
 def _short_names(run: Run, text: str) -> str:
     """A sentence whose names leave room for the rest of it."""
-    for case in run.header.cases:
-        for name in (case.name, case.label or case.server_name):
-            if len(name) > len(short(name)):
-                text = text.replace(name, short(name))
+    names = {name for case in run.header.cases for name in (case.name, case.label or case.server_name)}
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, short(name))
     return fmt.safe(text, 240)
 
 

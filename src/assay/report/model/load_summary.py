@@ -41,7 +41,7 @@ def summary(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) 
             *_cause(findings),
         ),
         table=_times(measured, findings),
-        warnings=warnings(findings, longest=_LONGEST_REASON, told=_codes_of_bounds(plan, measured, findings)),
+        warnings=warnings(findings, longest=_LONGEST_REASON, told=_in_headline(measured, findings)),
         advice=_advice(findings),
         footer=(_offered(plan, measured), f"{fmt.safe(plan.url, 120)}, more: --verbose"),
     )
@@ -76,7 +76,7 @@ def _advice(findings: Sequence[Finding]) -> str:
     return f"{first.remedy.rstrip('.')} ({first.code})" if first else ""
 
 
-def _codes_of_bounds(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> frozenset[str]:
+def _in_headline(measured: Measurement, findings: Sequence[Finding]) -> frozenset[str]:
     """The rules that the headline names already."""
     if is_invalid(findings):
         return frozenset(one.code for one in _voiding(findings)[:1])
