@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from assay.model.account import TimeAccount
 from assay.model.interleaving import Ended, Slice
 from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan, Value
@@ -342,7 +343,8 @@ class Trial(Value, frozen=True, kw_only=True):
     `link` is not known of records of format 1, in which every server was taken to stand on the client's
     machine. `generators` are those of a load that several offered; `measurement` is then all of theirs.
     `arm` is there where it was one of an interleaved block: its measurement is then of its own slices alone,
-    and a server that failed in the midst of one keeps the slices that it had.
+    and a server that failed in the midst of one keeps the slices that it had. `account` says where the time
+    of its cores went; None of a failed trial, and where nobody could look.
     """
 
     number: int
@@ -361,6 +363,7 @@ class Trial(Value, frozen=True, kw_only=True):
     link: Link | None = None
     generators: tuple[GeneratorSeen, ...] = ()
     arm: Arm | None = None
+    account: TimeAccount | None = None
 
     @property
     def load_ns(self) -> int:
