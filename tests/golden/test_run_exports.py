@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from sample_run import stored
 from test_run_output import HOSTILE, hostile_run
 
-from assay.cli import exit_codes
 from assay.cli import main as cli
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, Trial
 from assay.report import exports
+from assay.verdict import exit_codes
 
 BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 # Published as bencher.dev/bmf.json.

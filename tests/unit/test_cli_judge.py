@@ -12,14 +12,13 @@ import pytest
 from made_runs import case, measurement, run, steady_run, trial, with_trials
 
 from assay import store
-from assay.cli import exit_codes
 from assay.cli.main import main
 from assay.model.design import LoadDesign
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run, TrialDone
 from assay.model.trial import ContractSeen, Failure, Trial
 from assay.report import exports
-from assay.verdict import judge
+from assay.verdict import exit_codes, judge
 
 Captured = pytest.CaptureFixture[str]
 

@@ -8,6 +8,7 @@ from assay.cli import load_flags
 from assay.cli.parser import Parser
 from assay.core.errors import InputError
 from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
+from assay.plan.words.load_plan import drafted_load
 
 
 def plan_of(*flags: str) -> LoadPlan:
@@ -17,7 +18,7 @@ def plan_of(*flags: str) -> LoadPlan:
 def plan_at(url: str, *flags: str) -> LoadPlan:
     parser = Parser("assay load", "test")
     load_flags.add_to(parser)
-    return load_flags.plan_from(parser.read([url, *flags]))
+    return drafted_load(url, load_flags.given(parser.read([url, *flags]))).plan
 
 
 def test_without_flags_a_closed_loop_for_ten_seconds_that_wants_success() -> None:
@@ -147,7 +148,9 @@ def test_never_more_threads_than_connections() -> None:
 def https_plan_of(*flags: str) -> LoadPlan:
     parser = Parser("assay load", "test")
     load_flags.add_to(parser)
-    return load_flags.plan_from(parser.read(["https://127.0.0.1/", *flags]))
+    return drafted_load(
+        "https://127.0.0.1/", load_flags.given(parser.read(["https://127.0.0.1/", *flags]))
+    ).plan
 
 
 def test_versions_of_tls_lie_between_the_two_named() -> None:

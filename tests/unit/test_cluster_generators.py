@@ -15,14 +15,13 @@ import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
-import assay
 from assay.cli.main import main
 from assay.cluster import calls, generators, session
 from assay.cluster import session as survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, wrapped
 from assay.core.errors import EnvironmentLacks, InputError
-from assay.core.settings import Settings
+from assay.core.settings import Settings, version
 from assay.engine import driver
 from assay.engine.merge import NotOneLoad
 from assay.model.plan import Closed, LoadPlan, StopAfter
@@ -328,7 +327,7 @@ def test_what_is_wrong_with_a_cluster_is_a_line_each(ray: FakeRay, monkeypatch: 
         "the clock of 127.0.0.1 is known to 12.3 ms only: its network is slow or busy",
         "node 127.0.0.2 did not answer within 30 s: another run uses it, or Ray cannot start a process; "
         "`assay nodes` looks at all of them",
-        f"node 127.0.0.3 has Assay 9.9 (engine 9.8), this machine {assay.version()} "
+        f"node 127.0.0.3 has Assay 9.9 (engine 9.8), this machine {version()} "
         f"(engine {driver.version()}); install the same version on all machines",
         "no node is a server: ray start --resources='{\"assay_server\": 1}' makes one",
     )

@@ -30,7 +30,9 @@ def drafted(*words: str) -> ComparisonDesign:
     """What the command line drafts."""
     parser = Parser("assay versus", "test")
     versus.configure(parser)
-    return versus.comparison_of(parser.read([*words]))
+    design = versus.settled(parser.read([*words])).run.design
+    assert isinstance(design, ComparisonDesign)
+    return design
 
 
 def begun(design: ComparisonDesign) -> Run:

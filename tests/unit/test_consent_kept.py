@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import consent
 from assay.model.design import Candidate, Commands, ComparisonDesign
+from assay.runner import consent
 
 SELF = """
 import sys

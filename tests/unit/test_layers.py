@@ -193,7 +193,7 @@ def test_of_the_extension_a_report_needs_the_reader_of_histograms_alone() -> Non
         ("verdict", {"model", "stats", "core"}),
         ("engine", {"model", "core", "_engine"}),
         ("servers", {"model", "core", "engine", "_engine"}),
-        ("plan", {"model", "core", "stats", "verdict", "servers"}),
+        ("plan", {"model", "core", "stats", "verdict", "servers", "engine"}),
         ("audit", {"model", "core"}),
     ],
 )

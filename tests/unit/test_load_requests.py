@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from assay.cli import load_requests
 from assay.core.errors import InputError
+from assay.plan.words import load_requests
 
 COMMON = {"headers": [("Accept", "a"), ("X-All", "1")], "expect": {"status": (200,)}}
 

@@ -9,18 +9,20 @@ import pytest
 from wire import HELLO, recording
 
 from assay import dropin
-from assay.cli import load_flags, plan_words
+from assay.cli import load_flags
 from assay.cli.main import main
 from assay.cli.parser import Parser
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
+from assay.plan.words import address
+from assay.plan.words.load_plan import drafted_load
 from assay.verdict.see import encodings_asked
 
 
 def plan_of(*words: str) -> LoadPlan:
     parser = Parser("assay load", "test")
     load_flags.add_to(parser)
-    return load_flags.plan_from(parser.read(list(words)))
+    return drafted_load(words[0], load_flags.given(parser.read(list(words)))).plan
 
 
 def test_connection_close_is_no_keep_alive(capfd: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +101,7 @@ def test_names_below_localhost_are_this_machine(host: str) -> None:
     assert {endpoint.ip for endpoint in target_policy.look_up(host, 80)} == {"127.0.0.1", "::1"}
     with recording() as wire:
         plan = plan_of(f"http://{host}:{wire.port}/", "-n", "1")
-        assert plan_words.settled(plan, allowed=False).addresses == (f"127.0.0.1:{wire.port}",)
+        assert address.settled(plan, allowed=False).addresses == (f"127.0.0.1:{wire.port}",)
 
 
 def _of_one_link() -> tuple[str, str, str] | None:

@@ -9,11 +9,11 @@ import pytest
 from wire import recording
 
 from assay import dropin
-from assay.cli import plan_words
 from assay.cli.main import main
 from assay.core.errors import InputError
 from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, StopAtCount
+from assay.plan.words import address
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def plan(
     ],
 )
 def test_a_plan_without_names_stays_as_it_is(plan: LoadPlan, hops: tuple[str, ...]) -> None:
-    assert plan_words.settled(plan, allowed=True) == plan
+    assert address.settled(plan, allowed=True) == plan
     assert target_policy.first_hops(plan) == hops
 
 
 def test_what_is_behind_a_proxy_is_asked_about() -> None:
     with pytest.raises(InputError, match=r"leads to 8\.8\.8\.8.*--yes"):
-        plan_words.settled(plan("http://8.8.8.8/", proxy="http://127.0.0.1:3128"), allowed=False)
+        address.settled(plan("http://8.8.8.8/", proxy="http://127.0.0.1:3128"), allowed=False)
 
 
 class Resolver:
@@ -164,13 +164,13 @@ def test_a_unix_socket_is_on_this_machine_and_ours() -> None:
 
 def test_a_password_in_the_url_is_refused_and_not_repeated() -> None:
     with pytest.raises(InputError, match="--user") as refusal:
-        plan_words.resolve("http://ada:secret@127.0.0.1/")
+        address.resolve("http://ada:secret@127.0.0.1/")
     assert "secret" not in str(refusal.value)
 
 
 def test_a_literal_resolves_to_itself() -> None:
-    assert [str(at) for at in plan_words.resolve("http://127.0.0.1:80/")] == ["127.0.0.1:80"]
-    assert [str(at) for at in plan_words.resolve("http://[::1]:80/")] == ["[::1]:80"]
+    assert [str(at) for at in address.resolve("http://127.0.0.1:80/")] == ["127.0.0.1:80"]
+    assert [str(at) for at in address.resolve("http://[::1]:80/")] == ["[::1]:80"]
 
 
 def test_loopback_is_this_machine_and_a_documentation_address_is_not() -> None:
@@ -181,12 +181,12 @@ def test_loopback_is_this_machine_and_a_documentation_address_is_not() -> None:
 @pytest.mark.parametrize("url", ["ftp://host/", "http://", "http://[::1", "http://host:port/", "/path"])
 def test_what_is_no_http_url_is_refused(url: str) -> None:
     with pytest.raises(InputError):
-        plan_words.resolve(url)
+        address.resolve(url)
 
 
 def test_a_name_without_an_address_is_refused() -> None:
     with pytest.raises(InputError, match="cannot resolve"):
-        plan_words.resolve("http://no-such-host.invalid/")
+        address.resolve("http://no-such-host.invalid/")
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_a_name_without_an_address_is_refused() -> None:
     ],
 )
 def test_the_target_is_path_and_query(url: str, target: str) -> None:
-    assert plan_words.target_of(url) == target
+    assert address.target_of(url) == target
 
 
 def test_a_host_alone_is_short_for_http() -> None:
-    assert plan_words.full_url("localhost:8080/x") == "http://localhost:8080/x"
-    assert plan_words.full_url("https://h/") == "https://h/"
+    assert address.full_url("localhost:8080/x") == "http://localhost:8080/x"
+    assert address.full_url("https://h/") == "https://h/"

@@ -8,14 +8,13 @@ import msgspec
 import pytest
 from made_runs import WOBBLE, case, measurement, plan, run, trial
 
-from assay.cli import exit_codes
-from assay.cli.words import time_ns
 from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.model.trial import Failure
 from assay.plan.next import next_trial
+from assay.plan.words.parse import time_ns
 from assay.report.model import comparison
-from assay.verdict import judge
+from assay.verdict import exit_codes, judge
 from assay.verdict.answer import answer
 from assay.verdict.compare import compare
 from assay.verdict.see_runs import load_ns

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay.cli import words
 from assay.core import console
 from assay.core.errors import EnvironmentLacks, InputError
+from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -28,10 +28,16 @@ _AGAIN_S = 1.0
 """A machine that is quiet for a moment is looked at again after so long."""
 
 
+def add_yes(parser: argparse._ActionsContainer) -> None:
+    """Add the flag that lets commands run which came with a folder or a record."""
+    words = "run commands of servers, studies and records that are not Assay's own"
+    parser.add_argument("-y", "--yes", action="store_true", help=words)
+
+
 def add_quiet_flag(parser: Parser) -> None:
     """Add the flag."""
     before = parser.add_argument_group("before it begins")
-    before.add_argument("--wait-quiet", type=words.time_ns, metavar="TIME",
+    before.add_argument("--wait-quiet", type=parse.time_ns, metavar="TIME",
                         help="where other programs are busy, wait up to so long for a quiet machine, "
                         "and refuse to measure on another [measure, and say so]")  # fmt: skip
 
@@ -92,7 +98,7 @@ def add_cluster_flags(parser: Parser) -> None:
     many = parser.add_argument_group("many machines")
     many.add_argument("--ray", metavar="HOST:PORT",
                       help="on the machines of a Ray cluster, by the address of its head")  # fmt: skip
-    many.add_argument("--generators", type=words.whole, metavar="N",
+    many.add_argument("--generators", type=parse.whole, metavar="N",
                       help="load from so many of them [all that there are]")  # fmt: skip
 
 

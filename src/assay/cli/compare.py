@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING
 
 from assay.cli import report_outputs
 from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE, InputError
+from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -33,7 +33,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     gate = parser.add_argument_group("exit with 3 if surely")
     for flag, _, text in LIMITS:
-        gate.add_argument(f"--fail-if-{flag}", type=share, metavar="SHARE", help=text)
+        gate.add_argument(f"--fail-if-{flag}", type=parse.share, metavar="SHARE", help=text)
     gate.add_argument("--fail-if-unsure", action="store_true",
                       help="exit with 1 where a limit cannot be told; 0 without this")  # fmt: skip
     output = parser.add_argument_group("output")
@@ -122,12 +122,3 @@ def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
     if case not in cases:
         raise InputError(f"run {loaded.header.run_id} has no case {case!r}", f"it has: {', '.join(cases)}")
     return loaded, case
-
-
-def share(word: str) -> float:
-    """A share: 5%, 0.1%, 0.05."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", word)
-    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
-    if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a share such as 5% or 0.05")
-    return share

@@ -6,9 +6,9 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from assay.cli import words
 from assay.core import console
 from assay.core.errors import EXIT_OK, InputError
+from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
     which.add_argument("--until", type=_end, metavar="DATE", help="up to and with this day")
     output = parser.add_argument_group("output")
     output.add_argument("--trend", metavar="CASE", help="the course of this case's throughput")
-    output.add_argument("--limit", type=words.whole, default=DEFAULT_LIMIT, metavar="N",
+    output.add_argument("--limit", type=parse.whole, default=DEFAULT_LIMIT, metavar="N",
                         help=f"list so many runs [{DEFAULT_LIMIT}]")  # fmt: skip
     output.add_argument("--json", action="store_true", help="all of it as JSON on standard output")
     parser.add_argument("--reindex", action="store_true", help="make the index anew from the run files first")

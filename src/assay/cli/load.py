@@ -8,11 +8,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.cli import before_run, load_flags, plan_words, report_outputs
+from assay.cli import before_run, load_flags, report_outputs
 from assay.cli.parser import Parser
 from assay.core import console, credentials, signals
 from assay.core.errors import EXIT_INTERRUPTED, AssayError, InputError
 from assay.engine import driver, target_policy
+from assay.plan.words import settle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from assay.model.plan import LoadPlan
     from assay.model.run import Header, Run
     from assay.model.trial import GeneratorSeen, HostSeen
+    from assay.plan.words.load_plan import DraftedLoad
     from assay.servers.host import Watch
 
 
@@ -77,16 +79,13 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the load and report it."""
-    plan = credentials.hidden_plan(load_flags.plan_from(args))
-    plan_words.host_and_port(plan.url)
-    with plan_words.typed(plan, args):
-        driver.check(plan)
+    drafted = settle.checked_load(args.url, load_flags.given(args))
     before_run.check_cluster_flags(args)
-    _check_kept(args, plan)
-    plan = plan_words.settled(plan, allowed=args.yes)
+    _check_kept(args, drafted.plan)
+    load = settle.at_address(drafted, allowed=args.yes)
     with signals.run():
         try:
-            return _from_cluster(plan, args) if args.ray else _from_here(plan, args)
+            return _from_cluster(load.plan, args) if args.ray else _from_here(load, args)
         except KeyboardInterrupt:
             signals.ignore()
             raise _GivenUp("interrupted before all was shown", "what is not shown is not kept") from None
@@ -98,9 +97,10 @@ class _GivenUp(AssayError):
     exit_code = EXIT_INTERRUPTED
 
 
-def _from_here(plan: LoadPlan, args: argparse.Namespace) -> int:
+def _from_here(load: DraftedLoad, args: argparse.Namespace) -> int:
     """The load from this machine."""
-    with plan_words.typed(plan, args):
+    plan = load.plan
+    with settle.named(load):
         running = driver.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
@@ -181,7 +181,7 @@ def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
 
 def _report(loaded: _Loaded, args: argparse.Namespace, *, interrupted: bool) -> int:
     """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
-    from assay.cli import exit_codes
+    from assay.verdict import exit_codes
 
     run = _run_of(loaded, args.name) if _is_kept(args) else None
     findings = _findings_of(run) if run is not None else _findings(loaded)

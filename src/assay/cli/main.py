@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from types import FrameType
 
-import assay
 from assay import dropin
 from assay.cli import verbs
 from assay.core import console, signals
@@ -27,6 +26,7 @@ from assay.core.errors import (
     InputError,
     reason_of,
 )
+from assay.core.settings import version
 
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE, as the shell reports it of any tool whose reader went away."""
@@ -189,7 +189,7 @@ def _dispatch(words: list[str]) -> int:
         return _help(words[1:], everything=words[:1] == ["--help-all"])
     if words[0] in ("-V", "--version", "version"):
         _check_alone(words)
-        console.write(f"assay {assay.version()}")
+        console.write(f"assay {version()}")
         return EXIT_OK
     tool = dropin.find(words[0])
     if tool is not None:

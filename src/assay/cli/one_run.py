@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli import exit_codes
 from assay.cli.report import Afterwards
 from assay.core import console, credentials, signals
 from assay.core.errors import InputError
+from assay.verdict import exit_codes
 
 if TYPE_CHECKING:
     from assay.core.settings import Settings
@@ -49,7 +49,7 @@ def begin(
     The machine must be held (`machine_lock`).
     """
     from assay import runner
-    from assay.cli import consent
+    from assay.runner import consent
 
     for text in resolved.notes:
         console.note(text)

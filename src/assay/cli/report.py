@@ -180,9 +180,8 @@ def _judge(args: argparse.Namespace) -> int:
     import msgspec
 
     from assay import store
-    from assay.cli import exit_codes
     from assay.core.settings import Settings
-    from assay.verdict import judge
+    from assay.verdict import exit_codes, judge
 
     settings = Settings.resolve(results=args.results)
     path = store.find(settings.results, args.run, console.note)

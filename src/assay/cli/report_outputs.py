@@ -257,8 +257,8 @@ def _tell_bounds(shown: OutputRun, flag: str) -> None:
 
 
 def _junit(shown: OutputRun) -> Content:
-    from assay.cli import exit_codes
     from assay.report import exports
+    from assay.verdict import exit_codes
 
     return exports.as_junit(shown.run, exit_codes.failing(shown.run))
 

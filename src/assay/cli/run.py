@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.cli import before_run, one_run, report_outputs, words
-from assay.cli.words import add_yes
+from assay.cli import before_run, one_run, report_outputs
 from assay.core import console, vault
 from assay.core.errors import InputError
+from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -34,9 +34,9 @@ def configure(parser: Parser) -> None:
         "--quick", common=True, action="store_true", help="a first look: 3 minutes of measuring at most"
     )
     how.add_argument(
-        "--blocks", common=True, type=words.whole, metavar="N", help="trials of each case [the study's]"
+        "--blocks", common=True, type=parse.whole, metavar="N", help="trials of each case [the study's]"
     )
-    how.add_argument("--seed", type=words.natural, metavar="N", help="seed of the order of trials [drawn]")
+    how.add_argument("--seed", type=parse.natural, metavar="N", help="seed of the order of trials [drawn]")
     how.add_argument("--server", common=True, action="append", default=[], metavar="NAME",
                      help="only this server (and the null server); repeatable")  # fmt: skip
     how.add_argument("--latency", common=True, action="store_true",
@@ -51,7 +51,7 @@ def configure(parser: Parser) -> None:
     how.add_argument("--secret", action="append", default=[], metavar="VALUE",
                      help="of --resume: what the record hides, a password, say; - reads lines from standard "
                      "input; repeatable")  # fmt: skip
-    add_yes(how)
+    before_run.add_yes(how)
     before_run.add_cluster_flags(parser)
     before_run.add_quiet_flag(parser)
     output = parser.add_argument_group("output")
@@ -148,9 +148,8 @@ def _shown(args: argparse.Namespace) -> SeriesView:
 
 
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
-    from assay.cli import consent
     from assay.plan.study import load_study, resolve
-    from assay.runner import machine_lock
+    from assay.runner import consent, machine_lock
 
     study = resolve(load_study(name, settings), settings, _choices(args))
     consent.ask([study], settings, yes=args.yes)
@@ -162,9 +161,9 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
     from assay import store
-    from assay.cli import adhoc_flags, consent
     from assay.model.design import CandidatesDesign
-    from assay.runner import machine_lock, resume
+    from assay.plan.words.settle_trials import at_address
+    from assay.runner import consent, machine_lock, resume
 
     series = store.find_series(settings.results, args.resume)
     if series is None:
@@ -180,7 +179,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         before_run.wait_until_quiet(args)
         design = resumed.run.header.design
         for candidate in design.candidates if isinstance(design, CandidatesDesign) else ():
-            adhoc_flags.at_address(candidate)  # a record may name anybody's machine
+            at_address(candidate)  # a record may name anybody's machine
         return one_run.go_on(resumed, settings, one_run.shown(as_json=args.json, verbose=args.verbose)).code
 
 

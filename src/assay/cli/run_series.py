@@ -118,8 +118,7 @@ class _Runs:
 
     def run(self) -> int:
         """Every part that is still to come; 1 where one failed or has an invalid figure."""
-        from assay.cli import consent
-        from assay.runner import machine_lock
+        from assay.runner import consent, machine_lock
 
         coming = dict(self._coming())
         if not any(isinstance(one, _Coming) for one in coming.values()):
@@ -179,8 +178,7 @@ class _Runs:
         self._side_by_side(ended.run)
 
     def _run_part(self, place: int, one: _Coming) -> one_run.EndedRun:
-        from assay.cli import consent
-        from assay.runner import resume
+        from assay.runner import consent, resume
 
         run_id = self._series.parts[place].run
         if not run_id:

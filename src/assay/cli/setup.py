@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.before_run import add_yes
 from assay.cli.verbs import VerbPart
-from assay.cli.words import add_yes
 from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, AssayError, InputError
 from assay.core.units import counted
@@ -43,8 +43,8 @@ def _setup_flags(parser: Parser) -> None:
 
 def _setup(args: argparse.Namespace) -> int:
     """Install and build; a server that cannot be had here is named, and the others are made."""
-    from assay.cli import consent
     from assay.core.settings import Settings
+    from assay.runner import consent
     from assay.runner.prepare import prepare_all
     from assay.servers import list_servers
     from assay.servers.cores import split_cores
@@ -171,10 +171,10 @@ def _doctor_flags(parser: Parser) -> None:
 
 def _doctor(args: argparse.Namespace) -> int:
     """Look and tell; 1 where something is missing or unfit."""
-    from assay.cli import catalogue, consent
+    from assay.cli import catalogue
     from assay.core.settings import Settings
     from assay.plan.study import load_study, resolve
-    from assay.runner import doctor
+    from assay.runner import consent, doctor
 
     settings = Settings.resolve()
     study = resolve(load_study(args.study, settings), settings) if args.study else None
@@ -219,10 +219,10 @@ def _init(args: argparse.Namespace) -> int:
 
 def _trust(path: Path) -> None:
     """What Assay itself has just written is not asked for until somebody changes it."""
-    from assay.cli import consent
     from assay.core.settings import Settings
     from assay.model.design import Choices
     from assay.plan.study import load_study, resolve
+    from assay.runner import consent
 
     # Where ASSAY_SERVERS leads elsewhere, say, it is asked for then.
     with contextlib.suppress(AssayError, OSError, RuntimeError):

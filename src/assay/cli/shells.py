@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay import version
 from assay.cli import verbs
 from assay.cli.verbs import VerbPart
 from assay.core import console
 from assay.core.errors import EXIT_CODES, EXIT_OK
+from assay.core.settings import version
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay.cli import adhoc_flags, words
-from assay.cli.compare import share as any_share
-from assay.core.errors import InputError
+from assay.cli import adhoc_flags, load_flags
+from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.model.design import ComparisonDesign
     from assay.plan.words.case import Scan
+    from assay.plan.words.settle_trials import SettledTrials
 
 
 def configure(parser: Parser) -> None:
@@ -27,10 +26,10 @@ def configure(parser: Parser) -> None:
                         help="one candidate for each value of {NAME} in a command: workers=1,2,4 or "
                         "workers=1..4; repeatable")  # fmt: skip
     until = parser.add_argument_group("until when")
-    until.add_argument("--budget", common=True, type=words.time_ns, metavar="TIME",
+    until.add_argument("--budget", common=True, type=parse.time_ns, metavar="TIME",
                        help="end after so much load [90s, or what the four blocks "
                        "may take that settle anything]")  # fmt: skip
-    until.add_argument("--margin", type=adhoc_flags.share, default=0.02, metavar="SHARE",
+    until.add_argument("--margin", type=parse.share_above_zero, default=0.02, metavar="SHARE",
                        help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
     until.add_argument("--no-control", dest="control", action="store_false",
                        help="leave out the A/A control (the first candidate once more in each block: a third "
@@ -38,7 +37,7 @@ def configure(parser: Parser) -> None:
     until.add_argument("--unlike", action="store_true", help="compare candidates whose answers differ, too")
     _gate_flags(parser)
     slices = parser.add_argument_group("slices")
-    slices.add_argument("--slice", type=words.slice_ns, metavar="TIME",
+    slices.add_argument("--slice", type=parse.slice_ns, metavar="TIME",
                        help="length of a slice [found: 100ms for builds of one program, 250ms for others, or "
                        "longer where they are slow]")  # fmt: skip
     slices.add_argument("--sequential", dest="interleave", action="store_false",
@@ -81,7 +80,7 @@ def configure(parser: Parser) -> None:
 
 def _gate_flags(parser: Parser) -> None:
     gate = parser.add_argument_group("a gate")
-    gate.add_argument("--fail-if-slower", common=True, type=any_share, metavar="SHARE",
+    gate.add_argument("--fail-if-slower", common=True, type=parse.share, metavar="SHARE",
                       help="exit with 3 if the second surely serves less than the first by more than "
                       "this; the run ends once that is decided")  # fmt: skip
     gate.add_argument("--fail-if-unsure", action="store_true",
@@ -90,64 +89,35 @@ def _gate_flags(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, and say what came of it: 0 where every question is settled, 1 otherwise."""
-    return adhoc_flags.carry_out("versus", comparison_of(args), args)
+    return adhoc_flags.carry_out(settled(args), args)
 
 
-def comparison_of(args: argparse.Namespace) -> ComparisonDesign:
+def settled(args: argparse.Namespace) -> SettledTrials:
     """Everything settled; InputError where that cannot be a comparison."""
-    from assay.core import credentials
-    from assay.model.design import Commands, WarmUp
-    from assay.plan.next.comparison import pilot_ns
-    from assay.plan.next.warming import LEAST_NS
-    from assay.plan.words import drafts
-    from assay.plan.words.case import candidates_of
+    from assay.plan.words import settle_trials
 
-    given = tuple(map(credentials.hidden, args.candidates))
-    args.url = credentials.hidden_url(args.url)
-    candidates = tuple(map(adhoc_flags.at_address, candidates_of(given, args.name, args.scan)))
-    credentials.check_names(candidate.name for candidate in candidates)
-    if len(candidates) < 2:
-        said = f"only {candidates[0].name!r} was given" if candidates else "nothing was given to compare"
-        raise InputError(said, "give two commands or URLs, or one command with a --scan")
-    if args.fail_if_slower is not None and len(candidates) > 2:
-        said = (
-            f"--fail-if-slower holds the second candidate against the first, and {len(candidates)} were given"
+    return settle_trials.comparison(
+        settle_trials.AskedComparison(
+            load=load_flags.given(args),
+            measure_ns=args.measure_ns,
+            warm_up_ns=args.warm_up_ns,
+            ready_timeout_ns=args.ready_timeout,
+            candidates=args.candidates,
+            names=args.name,
+            scans=args.scan,
+            url=args.url,
+            budget_ns=args.budget,
+            margin=args.margin,
+            control=args.control,
+            unlike=args.unlike,
+            slice_ns=args.slice,
+            interleave=args.interleave,
+            fail_if_slower=args.fail_if_slower,
+            fail_if_unsure=args.fail_if_unsure,
+            setup=args.setup,
+            prepare=args.prepare,
+            cleanup=args.cleanup,
         )
-        raise InputError(said, "give BASE and HEAD alone")
-    if args.fail_if_unsure and args.fail_if_slower is None:
-        said = "--fail-if-unsure is about a limit, and none was given"
-        raise InputError(said, "add --fail-if-slower SHARE")
-    interleave = (
-        drafts.interleave_of(candidates, args.slice, args.fail_if_slower) if args.interleave else None
-    )
-    terms = adhoc_flags.terms_from(args, args.url)
-    warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
-    entries = len(candidates) + args.control
-    args.measure_ns = args.measure_ns or drafts.usual_measure_ns(interleave, args.budget, entries, warm_up)
-    plan = adhoc_flags.plan_from(args, candidates, args.url)
-    pilots_ns = entries * pilot_ns(interleave)
-    budget_ns, warm_up = drafts.affordable(
-        args.budget, entries, args.measure_ns, warm_up, pilots_ns, interleave
-    )
-    return drafts.comparison(
-        candidates,
-        terms,
-        plan,
-        warm_up,
-        measure_ns=args.measure_ns,
-        budget_ns=budget_ns,
-        margin=args.margin,
-        seed=adhoc_flags.seed_from(args),
-        control=args.control,
-        unlike_allowed=args.unlike,
-        slower_allowed=args.fail_if_slower,
-        unsure_fails=args.fail_if_unsure,
-        interleave=drafts.within(interleave, budget_ns, entries),
-        commands=Commands(
-            setup=credentials.hidden(args.setup),
-            prepare=credentials.hidden(args.prepare),
-            cleanup=credentials.hidden(args.cleanup),
-        ),
     )
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import msgspec
 
-import assay
 from assay.cluster import versions
 from assay.cluster.calls import Wrapped, wrapped
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
+from assay.core.settings import version
 from assay.engine import driver
 from assay.engine.target_policy import first_hops, is_this_machine, outsiders
 from assay.model.interleaving import Change, InterleavedPlan
@@ -339,7 +339,7 @@ def about_here() -> About:
         client_cpus=split.client,
         server_cpus=split.server,
         kernel_id=_kernel_id(),
-        assay_version=assay.version(),
+        assay_version=version(),
         engine_version=driver.version(),
         python=platform.python_version(),
     )

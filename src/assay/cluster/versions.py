@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import functools
 
-import assay
 from assay.core.errors import EnvironmentLacks
+from assay.core.settings import version
 from assay.engine import driver
 
 
 @functools.cache
 def here() -> tuple[str, str]:
     """The versions of Assay and of its engine."""
-    return assay.version(), driver.version()
+    return version(), driver.version()
 
 
 def refuse_other(address: str, theirs: object) -> None:

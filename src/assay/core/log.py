@@ -12,8 +12,8 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import assay
 from assay.core import credentials, settings
+from assay.core.settings import version
 
 
 def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
@@ -35,7 +35,7 @@ def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
 
 
 def _lines(defect: Exception, words: Sequence[str]) -> Iterator[str]:
-    yield f"assay {assay.version()}"
+    yield f"assay {version()}"
     yield f"command: assay {shlex.join(credentials.shown(words))}"
     yield f"python: {sys.version}"
     yield f"system: {platform.platform()}"

@@ -101,6 +101,18 @@ def _folders(given: str | None, here: Path, root: Path, name: str) -> tuple[Path
     return tuple(dict.fromkeys([*own, root / name]))
 
 
+def version() -> str:
+    """The version of the installed distribution; "0+source" where the code runs uninstalled."""
+    # Not at import time: reading package metadata costs a tenth of the start of `assay load`.
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("assay-http")
+    except PackageNotFoundError:
+        return "0+source"
+
+
 def folder() -> Path:
     """Where it is by the XDG base directory specification. RuntimeError without a home."""
     home = os.environ.get("XDG_STATE_HOME")

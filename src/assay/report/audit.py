@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from rich.text import Text
 
-import assay
 from assay.audit import AUDIT_RULES
 from assay.audit.finding import Remark, Verdict, Weight
 from assay.audit.judge import Audit, Believed, commands
+from assay.core.settings import version
 from assay.core.units import safe
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE
 
@@ -222,7 +222,7 @@ def _section(found: Audit, *, explain: bool) -> list[str]:
 
 def as_json(audits: list[Audit]) -> str:
     """The audits of all documents."""
-    whole = {"format": 1, "assay": assay.version(), "documents": [_document_json(one) for one in audits]}
+    whole = {"format": 1, "assay": version(), "documents": [_document_json(one) for one in audits]}
     return json.dumps(whole, ensure_ascii=True, indent=2, allow_nan=False)
 
 
@@ -291,7 +291,7 @@ def as_sarif(audits: list[Audit]) -> str:
     results = [_sarif_result(one, remark, codes) for one in audits for remark in one.remarks]
     driver = {
         "name": "assay audit",
-        "version": assay.version(),
+        "version": version(),
         "rules": [_sarif_rule(code) for code in codes],
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}

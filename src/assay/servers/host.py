@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import psutil
 
-import assay
 from assay.core import cgroup, git
-from assay.core.settings import checkout
+from assay.core.settings import checkout, version
 from assay.model.run import Environment
 from assay.model.trial import HostSeen
 from assay.servers.cores import CoreSplit, smt_siblings
@@ -168,7 +167,7 @@ def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environme
         descriptor_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         client_cpus=split.client,
         server_cpus=split.server,
-        assay_version=assay.version(),
+        assay_version=version(),
         git_commit=git_commit(checkout()),
         tool_versions={"python": platform.python_version(), **tool_versions},
         smt_siblings=smt_siblings(),

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from assay import version
 from assay.core.errors import AssayError
+from assay.core.settings import version
 from assay.model.estimate import Known, Ranked
 from assay.model.run import Run
 from assay.model.trial import Case

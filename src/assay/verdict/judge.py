@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import msgspec
 
-from assay import version
+from assay.core.settings import version
 from assay.model.design import ComparisonDesign
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding, Subject

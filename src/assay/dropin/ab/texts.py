@@ -96,7 +96,7 @@ Options are:
 
 def banner(html: bool) -> str:
     """Who speaks, with an empty line; as a paragraph of HTML where that is wanted."""
-    import assay
+    from assay.core.settings import version
 
     lines = [
         "This is ApacheBench, Version 2.3 <$Revision: Assay {version} $>",
@@ -104,9 +104,9 @@ def banner(html: bool) -> str:
         "ApacheBench itself is of The Apache Software Foundation, http://www.apache.org/",
     ]
     if not html:
-        return "\n".join(lines).format(version=assay.version()) + "\n\n"
+        return "\n".join(lines).format(version=version()) + "\n\n"
     lines[0] = "This is ApacheBench, Version 2.3 <i>&lt;$Revision: Assay {version} $&gt;</i>"
-    body = "".join(f" {line}<br>\n" for line in lines).format(version=assay.version())
+    body = "".join(f" {line}<br>\n" for line in lines).format(version=version())
     return f"<p>\n{body}</p>\n<p>\n"
 
 

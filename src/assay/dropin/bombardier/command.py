@@ -124,11 +124,11 @@ def _tell(asked: HelpAsked) -> None:
         # As in kingpin: what asks for more is a document and goes to standard output.
         (console.note if asked.what == "help" else console.write)(USAGE)
         return
-    import assay
+    from assay.core.settings import version
 
     report = platform.machine().lower()
     report = f"{platform.system().lower()}/{_MACHINES.get(report, report)}"
-    console.note(f"bombardier version {VERSION} {report} [assay {assay.version()}] as spoken by Assay")
+    console.note(f"bombardier version {VERSION} {report} [assay {version()}] as spoken by Assay")
 
 
 def _test(flags: BombardierFlags, manners: front.Manners) -> int:

@@ -197,9 +197,9 @@ _FLAGS = {
 
 def _end(ended: EarlyEnd) -> int:
     if ended.asked == "version":
-        import assay
+        from assay.core.settings import version
 
-        console.write(f"h2load nghttp2/{VERSION} [assay {assay.version()}] as spoken by Assay")
+        console.write(f"h2load nghttp2/{VERSION} [assay {version()}] as spoken by Assay")
     elif ended.asked:
         console.write(USAGE)
     else:

@@ -54,9 +54,9 @@ def main(words: Sequence[str]) -> int:
 
 
 def _say_version() -> None:
-    import assay
+    from assay.core.settings import version
 
-    console.write(f"wrk {VERSION} [assay {assay.version()}] as spoken by Assay")
+    console.write(f"wrk {VERSION} [assay {version()}] as spoken by Assay")
 
 
 def _test(flags: WrkFlags, manners: front.Manners) -> int:

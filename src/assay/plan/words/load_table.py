@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from assay.cli import words
-from assay.cli.words import TOKEN, readable_file
 from assay.core import urls
 from assay.core.errors import InputError
+from assay.plan.words import parse
+from assay.plan.words.parse import TOKEN, readable_file
 
 
 def header_value(word: str) -> str:
@@ -184,25 +184,25 @@ class LoadFlag:
 
 
 HOW_MUCH = (
-    LoadFlag(("-c", "--connections"), "load.connections", words.whole, "N",
+    LoadFlag(("-c", "--connections"), "load.connections", parse.whole, "N",
          f"connections kept busy; at most, with --rate [{DEFAULT_CONNECTIONS}]", common=True),
-    LoadFlag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]",
+    LoadFlag(("-d", "--duration"), "stop.ns", parse.time_ns, "TIME", "measure for so long [10s]",
          common=True),
-    LoadFlag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead",
+    LoadFlag(("-n", "--count"), "stop.count", parse.whole, "N", "measure so many requests instead",
          common=True),
-    LoadFlag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
-    LoadFlag(("--cpus",), "cpus", words.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
-    LoadFlag(("--warm-up",), "warmup_max_ns", words.time_ns, "TIME",
+    LoadFlag(("-t", "--threads"), "threads", parse.whole, "N", "engine threads [half the cores]"),
+    LoadFlag(("--cpus",), "cpus", parse.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
+    LoadFlag(("--warm-up",), "warmup_max_ns", parse.time_ns, "TIME",
          "load for so long before measuring [0s]", common=True),
-    LoadFlag(("--think-time",), "load.think_time_ns", words.time_ns, "TIME",
+    LoadFlag(("--think-time",), "load.think_time_ns", parse.time_ns, "TIME",
          "pause of a connection between an answer and its next request [0s]"),
 )  # fmt: skip
 
 AT_A_RATE = (
-    LoadFlag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
+    LoadFlag(("-r", "--rate"), "load.rate", parse.rate_per_s, "RATE",
          "open loop: requests a second, whatever the server does; the latency is what users see: "
          "500, 20k, 6/m", common=True),
-    LoadFlag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
+    LoadFlag(("--stage",), "load.stages", parse.stage, "TIME:RATE[..RATE]",
          "ramps and steps, repeatable: 30s:0..5000 (a ramp), 10s:5000, 5s:0 (a pause)", repeat=True,
          common=True),
     LoadFlag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
@@ -212,16 +212,16 @@ AT_A_RATE = (
 )  # fmt: skip
 
 WHAT = (
-    LoadFlag(("-m", "--method"), "request.method", words.method, "METHOD",
+    LoadFlag(("-m", "--method"), "request.method", parse.method, "METHOD",
          "request method [GET; POST with a body]"),
-    LoadFlag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
+    LoadFlag(("-H", "--header"), "request.headers", parse.header, "'NAME: VALUE'",
          "add a request header; repeatable", repeat=True, common=True),
     LoadFlag(("-b", "--body"), "request.body", body_text, "TEXT", "request body", common=True),
-    LoadFlag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
+    LoadFlag(("--body-file",), "request.body_file", parse.readable_file, "PATH", "request body from a file"),
     LoadFlag(("-F", "--form"), "request.form", form_part, "NAME=TEXT|NAME=@PATH",
          "field of a multipart form; repeatable; after a PATH ;type=… and ;filename=… may follow",
          repeat=True),
-    LoadFlag(("--chunked",), "request.chunk_bytes", words.whole, "BYTES",
+    LoadFlag(("--chunked",), "request.chunk_bytes", parse.whole, "BYTES",
          "stream the body in chunks of so many bytes, without a Content-Length"),
     LoadFlag(("-u", "--user"), "sent.basic", basic, "NAME:PASSWORD", "basic auth", common=True),
     LoadFlag(("--bearer",), "sent.bearer", bearer, "TOKEN", "bearer auth, by a token", common=True),
@@ -242,36 +242,36 @@ WHAT = (
          "speak HTTP/3: over QUIC on UDP, to an https URL", switch="3"),
     LoadFlag(("--http",), "http.version", str, "{1,2,3,auto}",
          "HTTP/1.1, HTTP/2, HTTP/3, or which of the first two a server behind TLS picks [1]"),
-    LoadFlag(("--streams",), "streams", words.whole, "N",
+    LoadFlag(("--streams",), "streams", parse.whole, "N",
          "HTTP/2 and 3: requests under way at once on each connection [1]"),
-    LoadFlag(("--seed",), "seed", words.natural, "N",
+    LoadFlag(("--seed",), "seed", parse.natural, "N",
          "seed of everything random, to repeat a load [drawn; JSON and records name it]"),
 )  # fmt: skip
 
 WHAT_IS_RIGHT = (
-    LoadFlag(("--expect-status",), "expect.status", words.statuses, "CODES",
+    LoadFlag(("--expect-status",), "expect.status", parse.statuses, "CODES",
          f"right status codes: 200,204, 2xx or any [{DEFAULT_STATUSES}]", common=True),
     LoadFlag(("--expect-header",), "expect.headers", expected_header, "'NAME[: REGEX]'",
          "a header that right answers have; repeatable", repeat=True),
     LoadFlag(("--expect-body",), "expect.equals", str, "TEXT", "the decoded body is exactly TEXT"),
     LoadFlag(("--expect-match",), "expect.matches", str, "REGEX", "REGEX is found in the decoded body"),
-    LoadFlag(("--expect-length",), "expect.length", words.natural, "BYTES", "the decoded body is so long"),
-    LoadFlag(("--check-every",), "expect.check_every", words.whole, "N",
+    LoadFlag(("--expect-length",), "expect.length", parse.natural, "BYTES", "the decoded body is so long"),
+    LoadFlag(("--check-every",), "expect.check_every", parse.whole, "N",
          "check headers and body of every N-th answer only [1]; the status of all"),
 )  # fmt: skip
 
 CONNECTIONS = (
-    LoadFlag(("--timeout",), "timeout_ns", words.time_ns, "TIME", "give a request up after so long [5s]"),
+    LoadFlag(("--timeout",), "timeout_ns", parse.time_ns, "TIME", "give a request up after so long [5s]"),
     LoadFlag(("--no-keep-alive",), "keep_alive", None, "", "a new connection for each request", switch=False),
-    LoadFlag(("--requests-per-connection",), "requests_per_connection", words.whole, "N",
+    LoadFlag(("--requests-per-connection",), "requests_per_connection", parse.whole, "N",
          "reconnect after so many requests"),
-    LoadFlag(("--pipeline",), "pipeline", words.whole, "N", "requests in flight on a connection [1]"),
+    LoadFlag(("--pipeline",), "pipeline", parse.whole, "N", "requests in flight on a connection [1]"),
     LoadFlag(("--no-resend",), "resend", None, "",
          "do not send requests again that the server says it did not process: they failed", switch=False),
-    LoadFlag(("--connect-rate",), "connections_per_s", words.rate_per_s, "RATE",
+    LoadFlag(("--connect-rate",), "connections_per_s", parse.rate_per_s, "RATE",
          "open the first connections at this rate, not all at once"),
     LoadFlag(("--cookies",), "cookies", None, "", "keep cookies, for each connection its own"),
-    LoadFlag(("--follow",), "redirects", words.whole, "N",
+    LoadFlag(("--follow",), "redirects", parse.whole, "N",
          "follow up to N redirects of a request, within the URL's host"),
 )  # fmt: skip
 
@@ -290,10 +290,10 @@ WHERE = (
 )  # fmt: skip
 
 TLS = (
-    LoadFlag(("--cacert",), "tls.ca_file", words.readable_file, "PATH",
+    LoadFlag(("--cacert",), "tls.ca_file", parse.readable_file, "PATH",
          "trust these authorities (PEM) instead of the system's"),
-    LoadFlag(("--cert",), "tls.certificate_file", words.readable_file, "PATH", "client certificate (PEM)"),
-    LoadFlag(("--key",), "tls.key_file", words.readable_file, "PATH", "its key (PEM)"),
+    LoadFlag(("--cert",), "tls.certificate_file", parse.readable_file, "PATH", "client certificate (PEM)"),
+    LoadFlag(("--key",), "tls.key_file", parse.readable_file, "PATH", "its key (PEM)"),
     LoadFlag(("--sni",), "tls.server_name", str, "NAME", "ask for, and check, this name [the URL's host]"),
     LoadFlag(("--alpn",), "tls.alpn", alpn, "LIST",
          "HTTP/1: offer these protocols; none offers none [http/1.1]"),

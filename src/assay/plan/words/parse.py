@@ -9,14 +9,6 @@ from pathlib import Path
 
 from assay.core.errors import cure_of, reason_of
 
-_YES_HELP = "run commands of servers, studies and records that are not Assay's own"
-
-
-def add_yes(parser: argparse._ActionsContainer) -> None:
-    """Add the flag that lets commands run which came with a folder or a record."""
-    parser.add_argument("-y", "--yes", action="store_true", help=_YES_HELP)
-
-
 _TIME_UNITS_NS = {
     "ns": 1,
     "us": 10**3,
@@ -52,6 +44,11 @@ def time_ns(word: str) -> int:
     return length
 
 
+def time_or_none_ns(word: str) -> int:
+    """The same, or 0."""
+    return 0 if word in ("0", "0s") else time_ns(word)
+
+
 def slice_ns(word: str) -> int:
     """The length of a slice, within what the engine takes."""
     length = time_ns(word)
@@ -69,6 +66,23 @@ def whole(word: str) -> int:
     if number > _MOST:
         raise argparse.ArgumentTypeError(f"{word!r} is more than {_MOST:,}")
     return number
+
+
+def share(word: str) -> float:
+    """A share: 5%, 0.1%, 0.05."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", word)
+    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a share such as 5% or 0.05")
+    return share
+
+
+def share_above_zero(word: str) -> float:
+    """A share above zero: 2%, 0.5%, 0.02."""
+    found = share(word)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{word!r} is not above zero")
+    return found
 
 
 def natural(word: str) -> int:

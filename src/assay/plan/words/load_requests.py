@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assay.cli import words
-from assay.cli.plan_words import host_and_port, target_of
 from assay.core.errors import InputError, cure_of, reason_of
+from assay.plan.words import parse
+from assay.plan.words.address import host_and_port, target_of
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -147,7 +147,7 @@ def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:
         raise ValueError(f"{bodies[0]} and {bodies[1]} exclude each other")
     request: Tree = {
         "target": line.path,
-        "method": words.method(line.method or ("POST" if bodies else "GET")),
+        "method": parse.method(line.method or ("POST" if bodies else "GET")),
         "headers": headers,
         "weight": 1 if line.weight is None else line.weight,
         "expect": _expect(line.expect, common),
@@ -159,7 +159,7 @@ def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:
         if "content-type" not in own:
             request["headers"].append(("Content-Type", "application/json"))
     if line.body_file is not None:
-        request["body_file"] = words.readable_file(str(folder / line.body_file))
+        request["body_file"] = parse.readable_file(str(folder / line.body_file))
     if line.chunk_bytes is not None:
         request["chunk_bytes"] = line.chunk_bytes
     if request["weight"] < 0:
@@ -190,5 +190,5 @@ def _expect(line: ExpectLine | None, common: Tree) -> Tree | None:
 
 def _statuses(said: int | list[int] | str) -> tuple[int, ...]:
     if isinstance(said, str):
-        return words.statuses(said)
+        return parse.statuses(said)
     return tuple(said) if isinstance(said, list) else (said,)
