@@ -13,7 +13,7 @@ from assay.model.estimate import ClaimVerdict, Estimate, Known
 from assay.model.finding import Finding
 from assay.model.run import Run
 from assay.report.model import order, report
-from assay.report.model.rows import Row, Section, name_of_case
+from assay.report.model.rows import LoadRows, Row, name_of_case
 from assay.report.model.unranked import Forbidden
 from assay.report.model.values import ORDER, subject_words
 from assay.stats.interleaved import more_needed, spread
@@ -34,7 +34,7 @@ _MOST_LISTED = 24
 """Subjects of one finding that a page lists."""
 
 
-def load_result(run: Run, section: Section) -> LoadResult:
+def load_result(run: Run, section: LoadRows) -> LoadResult:
     """The results of a section: who is ahead of whom, and its table."""
     table = report.results(section)
     rows = section.candidates

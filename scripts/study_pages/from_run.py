@@ -14,11 +14,18 @@ from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.plan import Closed
 from assay.model.run import Run
+from assay.report.document import Table
 from assay.report.model import answer, circumstances, followers, loads, order, report
 from assay.report.model.answer import name as title_of
 from assay.report.model.report import report_of
-from assay.report.model.rows import Section, failed_rows, name_of_case, ordered_findings, sections, with_names
-from assay.report.model.values import Table
+from assay.report.model.rows import (
+    LoadRows,
+    failed_rows,
+    name_of_case,
+    ordered_findings,
+    sections,
+    with_names,
+)
 from assay.stats.capacity import usl_fit
 from study_pages import from_judgement as judged
 from study_pages import schema
@@ -121,7 +128,7 @@ def grid(table: Table) -> Grid:
     return Grid(columns=tuple(column.head for column in table.columns), rows=rows)
 
 
-def services_of(alone: Sequence[Section]) -> tuple[Grid | None, dict[str, str]]:
+def services_of(alone: Sequence[LoadRows]) -> tuple[Grid | None, dict[str, str]]:
     """What services took beside each server, and their versions."""
     tables = followers.service_tables(alone)
     heads = tuple(head.removesuffix(":") for head in followers.SERVICE_HEADS)
@@ -179,7 +186,7 @@ def controls(run: Run) -> Iterator[tuple[str, str]]:
         yield name_of_case(run, case.case.control_of), change
 
 
-def scaling(run: Run, found: Sequence[Section]) -> Iterator[Scaling]:
+def scaling(run: Run, found: Sequence[LoadRows]) -> Iterator[Scaling]:
     """The Universal Scalability Law over each server's sweep of connections, where it fits."""
     plans = {trial.case: trial.plan.load for trial in run.trials}
     several = len({case.workload for case in run.header.cases}) > 1
@@ -215,7 +222,7 @@ def thresholds(run: Run) -> Iterator[ThresholdSet]:
                 yield ThresholdSet(code=code, name=one.name, value=said, usual=usual, reason=setting.reason)
 
 
-def limits(found: Sequence[Section]) -> dict[str, tuple[str, ...]]:
+def limits(found: Sequence[LoadRows]) -> dict[str, tuple[str, ...]]:
     """Which rules bound the throughput of which servers."""
     bounded: dict[str, dict[str, None]] = {}
     for section in found:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.core import units as fmt
+from assay.report.document import Cell, Column, Table, TableLine
 from assay.report.markdown import drawn, escape
 from assay.report.model.report import COLUMNS
-from assay.report.model.values import Cell, Column, Table, TableLine
 from assay.verdict import RULES
 from assay.verdict.rule import called, listed
 from study_pages import words

@@ -20,9 +20,10 @@ from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import WarmUpSeen
 from assay.report import comparison, html, markdown, terminal
+from assay.report.document import Cell, Column, Table, TableLine, table
 from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
-from assay.report.model.values import Cell, Column, Report, Table, TableLine, effect_words, groups, table
+from assay.report.model.values import Report, effect_words, groups
 from assay.report.style import Folded
 from assay.verdict import RULES, Effects
 from assay.verdict.rule import Hit

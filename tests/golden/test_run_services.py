@@ -9,9 +9,9 @@ from test_run_output import Golden, rendered
 from assay.model.run import Run
 from assay.model.trial import ServiceSeen
 from assay.report import html, markdown, terminal
+from assay.report.document import Table
 from assay.report.model.followers import apart
 from assay.report.model.rows import sections
-from assay.report.model.values import Table
 
 
 def with_database(*servers: str) -> Run:

@@ -15,10 +15,10 @@ from test_run_output import hostile_run, rendered
 
 from assay import store
 from assay.model.run import Run
-from assay.report.model import compared, load_summary
+from assay.report.document import Document
+from assay.report.model import compared, load_document
 from assay.report.model.summary import summary
-from assay.report.model.values import Summary
-from assay.report.summary import rendered as on_screen
+from assay.report.terminal import on_screen
 from assay.verdict import judge, judge_load
 from assay.verdict.compare import compare
 
@@ -33,28 +33,28 @@ def kept(name: str) -> Run:
     return replace(run, judgement=judge(run, 0))
 
 
-def of_load(failed: int = 31) -> Summary:
+def of_load(failed: int = 31) -> Document:
     measured = sample_run.whole(3_030, failed=failed)
-    return load_summary.summary(
+    return load_document.document(
         sample_run.PLAN, measured, judge_load(sample_run.PLAN, measured, cores=2, same_machine=True)
     )
 
 
-def of_open_load() -> Summary:
+def of_open_load() -> Document:
     measured = sample_run.measurement(
         5000, response_time=sample_run.histogram(2e6), send_lag=sample_run.histogram(20_000), missed_starts=12
     )
-    return load_summary.summary(sample_run.OPEN_PLAN, measured, ())
+    return load_document.document(sample_run.OPEN_PLAN, measured, ())
 
 
-SUMMARIES: dict[str, tuple[Callable[[], Summary], int]] = {
-    "run": (lambda: summary(sample_run.judged(sample_run.run()), WHERE), 24),
-    "run-invalid": (lambda: summary(kept("franklin"), WHERE), 24),
-    "run-interleaved": (lambda: summary(interleaved_pair("study"), WHERE), 24),
-    "versus": (lambda: summary(interleaved_pair("comparison"), WHERE), 14),
-    "versus-equal": (lambda: summary(interleaved_pair("comparison", apart=1.0), WHERE), 14),
-    "versus-invalid": (lambda: summary(kept("versus"), WHERE), 14),
-    "capacity": (lambda: summary(kept("capacity"), WHERE), 14),
+SUMMARIES: dict[str, tuple[Callable[[], Document], int]] = {
+    "run": (lambda: summary(sample_run.judged(sample_run.run())), 24),
+    "run-invalid": (lambda: summary(kept("franklin")), 24),
+    "run-interleaved": (lambda: summary(interleaved_pair("study")), 24),
+    "versus": (lambda: summary(interleaved_pair("comparison")), 14),
+    "versus-equal": (lambda: summary(interleaved_pair("comparison", apart=1.0)), 14),
+    "versus-invalid": (lambda: summary(kept("versus")), 14),
+    "capacity": (lambda: summary(kept("capacity")), 14),
     "load": (of_load, 14),
     "load-open": (of_open_load, 14),
     "load-failed": (lambda: of_load(failed=3_000), 14),
@@ -70,7 +70,7 @@ SUMMARIES: dict[str, tuple[Callable[[], Summary], int]] = {
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_a_summary_fits_on_a_screen(name: str, golden: Golden) -> None:
     make, most = SUMMARIES[name]
-    text = rendered(on_screen(make()))
+    text = rendered(on_screen(make(), WHERE))
     lines = text.splitlines()
     assert len(lines) <= most
     assert max(map(len, lines)) <= 80
@@ -123,7 +123,7 @@ def odd_runs() -> Iterator[tuple[str, Run]]:
 
 @pytest.mark.parametrize(("kind", "run"), list(odd_runs()), ids=[kind for kind, _ in odd_runs()])
 def test_a_summary_of_an_odd_run_still_fits(kind: str, run: Run) -> None:
-    text = rendered(on_screen(summary(run, WHERE)))
+    text = rendered(on_screen(summary(run), WHERE))
     lines = text.splitlines()
     assert len(lines) <= 24 + 8 * (kind == "twelve servers")
     assert max(map(len, lines)) <= 80

@@ -12,7 +12,8 @@ from rich.console import Console
 from assay import stats
 from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan, Open, Stage, StopAfter, StopAtCount
-from assay.report import load
+from assay.report import load, terminal
+from assay.report.model.load_document import document
 
 FIVE = replace(
     plan(),
@@ -50,7 +51,7 @@ def test_a_load_that_ended_in_its_warm_up_has_no_throughput() -> None:
     seen = replace(measurement(), measured_ns=0, completed=0, interrupted=True)
     console = Console(width=100)
     with console.capture() as capture:
-        console.print(load.whole(plan(), seen, ()))
-    assert "not known: it ended before anything was measured" in capture.get()
+        console.print(terminal.in_full(document(plan(), seen, ())))
+    assert "no rate: it ended before anything was measured" in capture.get()
     assert "0/s" not in capture.get().split("answers")[0]
     assert json.loads(load.as_json(plan(), seen, ()))["throughput_known"] is None

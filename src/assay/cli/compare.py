@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     from assay.core.settings import Settings
     from assay.report import comparison as shown
     from assay.report.model.compared import summary
-    from assay.report.summary import rendered
+    from assay.report.terminal import on_screen
     from assay.verdict.compare import compare
 
     settings = Settings.resolve(results=args.results)
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown or args.html:
         _write(found, args)
     else:
-        console.show(shown.whole(found) if args.verbose else rendered(summary(found)))
+        console.show(shown.whole(found) if args.verbose else on_screen(summary(found)))
     if found.broken:
         return EXIT_WORSE
     return EXIT_INVALID if found.invalid or (args.fail_if_unsure and found.unsure) else EXIT_OK

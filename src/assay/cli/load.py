@@ -197,15 +197,13 @@ def _report(loaded: _Loaded, args: argparse.Namespace, *, interrupted: bool) -> 
 
 
 def _show(loaded: _Loaded, findings: Sequence[Finding], *, verbose: bool) -> None:
-    if verbose:
-        from assay.report.load import whole
+    from assay.core.units import safe
+    from assay.report.model.load_document import document
+    from assay.report.terminal import in_full, on_screen
 
-        console.show(whole(loaded.plan, loaded.measurement, findings))
-    else:
-        from assay.report.model.load_summary import summary
-        from assay.report.summary import rendered
-
-        console.show(rendered(summary(loaded.plan, loaded.measurement, findings)))
+    told = document(loaded.plan, loaded.measurement, findings)
+    where = f"{safe(told.title, 120)}, more: --verbose"
+    console.show(in_full(told) if verbose else on_screen(told, where))
 
 
 def _findings(loaded: _Loaded) -> Sequence[Finding]:

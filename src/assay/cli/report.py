@@ -121,9 +121,9 @@ def show_run(run: Run, where: Path | None, *, verbose: bool) -> None:
         console.show(terminal.whole(run, (("kept in", kept),) if kept else ()))
     else:
         from assay.report.model.summary import summary
-        from assay.report.summary import rendered
+        from assay.report.terminal import on_screen
 
-        console.show(rendered(summary(run, f"more: --verbose{kept and f', {kept}'}")))
+        console.show(on_screen(summary(run), f"more: --verbose{kept and f', {kept}'}"))
 
 
 def _shortest(path: Path) -> str:

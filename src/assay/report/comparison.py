@@ -11,12 +11,13 @@ from assay.core import units as fmt
 from assay.model.finding import Finding
 from assay.model.run import Judgement, Run
 from assay.report import markdown
+from assay.report.document import FindingGroup
 from assay.report.model.answer import name
 from assay.report.model.compared import by_case, compared
 from assay.report.model.profiles import ProfilePair, beside
 from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
-from assay.report.model.values import FindingGroup, subject_words
+from assay.report.model.values import subject_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import drawn
 from assay.verdict.compare import RunComparison

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
+from assay.report.document import FindingGroup, Table, Tone, plain
 from assay.report.model.profiles import ProfilePair, beside
 from assay.report.model.report import report_of
-from assay.report.model.values import FindingGroup, Report, Table, Tone, plain
+from assay.report.model.values import Report
 
 if TYPE_CHECKING:
     from jinja2 import Environment

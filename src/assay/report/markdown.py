@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.core import units as fmt
 from assay.model.run import Run
+from assay.report.document import Cell, FindingGroup, Table
 from assay.report.model.report import report_of
-from assay.report.model.values import Answer, Cell, FindingGroup, Report, Table
+from assay.report.model.values import Answer, Report
 
 _MOST_LISTED = 24
 """How many subjects of one finding are listed: a sweep of pools makes a hundred pairs of unequal means."""

@@ -28,12 +28,12 @@ from assay.report.charts.chart import (
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import blocks, courses, over_time, percentiles
 from assay.report.model import circumstances as told
-from assay.report.model.rows import Section, sections
+from assay.report.model.rows import LoadRows, sections
 
 __all__ = ["Chart", "about", "charts", "colour", "hues", "inline", "style", "to_png", "to_svg", "variables"]
 
 
-def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...]:
+def charts(run: Run, found: Sequence[LoadRows] | None = None) -> tuple[Chart, ...]:
     """Every chart of the run, the one that answers first. `found` are its sections."""
     found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
@@ -56,7 +56,7 @@ def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...
     return (*head, *((claimed,) if claimed else ()), *drawn)
 
 
-def _closed(found: Sequence[Section]) -> bool:
+def _closed(found: Sequence[LoadRows]) -> bool:
     """Whether one closed loop is all there is."""
     return len(found) == 1 and all(row.closed_loop for row in found[0].rows)
 
@@ -77,7 +77,7 @@ def about(run: Run) -> str:
     return fmt.safe(f"{told.title(run)}; {machine}; run {header.run_id}; Assay {seen.assay_version}", 500)
 
 
-def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | None]:
+def _of_section(run: Run, section: LoadRows, several: bool) -> Iterator[Chart | None]:
     place = Placed(run, section, several)
     if all(row.case.search for row in section.rows):
         yield throughput(place, "capacity", "Capacity", "the highest rate at which the objective held")

@@ -18,8 +18,8 @@ from assay.report.charts.svg import Scale, near, proportional
 from assay.report.model import compared as told
 from assay.report.model import report
 from assay.report.model.rows import (
+    LoadRows,
     Row,
-    Section,
     failure_words,
     name_of_case,
     response_words,
@@ -32,7 +32,7 @@ _MANY = 30
 """Rows from which the trials are no longer drawn."""
 
 
-def answer(run: Run, found: Sequence[Section]) -> Chart | None:
+def answer(run: Run, found: Sequence[LoadRows]) -> Chart | None:
     """The hero of the page; None where servers compete in nothing."""
     if isinstance(run.header.design, SearchDesign):
         return _search(run)
@@ -103,7 +103,7 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
     )
 
 
-def latency(run: Run, found: Sequence[Section]) -> Chart | None:
+def latency(run: Run, found: Sequence[LoadRows]) -> Chart | None:
     """p50 and p99 of each server, to stand beside the answer: at a fixed rate where the run has one."""
     rated = [one for one in found if any(row.response_p50_ns is not None for row in one.candidates)]
     chosen = {one.rows[0].case.workload: one for one in reversed(rated or found) if one.candidates}

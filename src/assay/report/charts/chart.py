@@ -18,7 +18,7 @@ from assay.model.measurement import Histogram, Measurement
 from assay.model.run import Run
 from assay.model.trial import Case, Trial
 from assay.report.charts import svg
-from assay.report.model.rows import Row, Section, short_name, times_limited
+from assay.report.model.rows import LoadRows, Row, short_name, times_limited
 from assay.stats.steady import steady_state
 
 FILE_WIDTH = 760.0
@@ -274,7 +274,7 @@ def curve(histograms: Sequence[Histogram]) -> tuple[tuple[float, Estimate], ...]
 class Placed:
     """One section; its charts bear its title where the run has `several`."""
 
-    def __init__(self, run: Run, section: Section, several: bool) -> None:
+    def __init__(self, run: Run, section: LoadRows, several: bool) -> None:
         """Look up what is shared, once."""
         self.section = section
         self.where = f": {section.title}" if section.title else ""

@@ -16,7 +16,7 @@ from assay.report.charts.answer import badge
 from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, trials_by_case, why_bounds
 from assay.report.charts.drawings import Axis, Curve, Frame, Strip, draw, plot
 from assay.report.charts.svg import Scale, linear, proportional
-from assay.report.model.rows import Row, Section, failure_words, response_words, short_name, throughput_words
+from assay.report.model.rows import LoadRows, Row, failure_words, response_words, short_name, throughput_words
 from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
 from assay.verdict.objective import objectives as readable
 
@@ -174,7 +174,7 @@ class LoadPoint(NamedTuple):
     label: str
 
 
-def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
+def across(run: Run, found: Sequence[LoadRows]) -> Iterator[Chart | None]:
     """What several loads of one workload say together."""
     workloads = dict.fromkeys(case.workload for case in run.header.cases)
     connections = {trial.case: trial.plan.load for trial in run.trials}

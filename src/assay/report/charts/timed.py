@@ -21,7 +21,7 @@ from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, why_bo
 from assay.report.charts.drawings import Curve, Frame, ThroughputCurve, plot, throughput_courses
 from assay.report.charts.svg import Scale, near, proportional
 from assay.report.model import circumstances
-from assay.report.model.rows import Row, Section, short_name, time_words
+from assay.report.model.rows import LoadRows, Row, short_name, time_words
 from assay.stats.pairing import LOOKING, course, paired_logs
 from assay.verdict.answer import answer
 from assay.verdict.facts import CaseSeen, RunSeen
@@ -183,7 +183,7 @@ _MOST_CANDIDATES = 3
 """Of a study so many are drawn against the best: those next to it, of which the order was longest open."""
 
 
-def courses(run: Run, found: Sequence[Section] = ()) -> Iterator[Chart | None]:
+def courses(run: Run, found: Sequence[LoadRows] = ()) -> Iterator[Chart | None]:
     """A chart for each candidate against the best of a comparison; of an interleaved study, for those next to
     the best."""
     seen = verdict.see_run(run)

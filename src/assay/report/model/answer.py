@@ -14,13 +14,13 @@ from assay.model.finding import Finding, Severity
 from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.report.model import circumstances, comparison, followers, order
-from assay.report.model.rows import Section, limits_words, name_of_case, ordered_findings, sections
+from assay.report.model.rows import LoadRows, limits_words, name_of_case, ordered_findings, sections
 from assay.report.model.unranked import measured
 from assay.report.model.values import ORDER, Answer
 from assay.stats.capacity import UslFit, usl_fit
 
 
-def remarks(run: Run, found: Sequence[Section]) -> Iterator[str]:
+def remarks(run: Run, found: Sequence[LoadRows]) -> Iterator[str]:
     """Every remark that the run's data supports."""
     yield from _controls(run)
     yield from _scaling(run, found)
@@ -82,7 +82,7 @@ def _differed(ratio: Estimate) -> str:
     return f"{measured} (95 %: {fmt.signed_share(ratio.low - 1)} to {fmt.signed_share(ratio.high - 1)})"
 
 
-def _scaling(run: Run, found: Sequence[Section]) -> Iterator[str]:
+def _scaling(run: Run, found: Sequence[LoadRows]) -> Iterator[str]:
     """The Universal Scalability Law over each server's sweep of connections, where it fits."""
     plans = {trial.case: trial.plan.load for trial in run.trials}
     sweeps: dict[tuple[str, str], dict[int, float]] = {}
@@ -122,7 +122,7 @@ _LONGEST_SENTENCE = 4000
 _LONGEST_LINE = 200
 
 
-def answer(run: Run, found: Sequence[Section]) -> Answer:
+def answer(run: Run, found: Sequence[LoadRows]) -> Answer:
     """The answer of a run whose cases are those of `found`, fit to be shown."""
     own = SENTENCES.get(type(run.header.design))
     told = own(run) if own is not None else _of_sections(run, found)
@@ -179,7 +179,7 @@ def question(run: Run) -> str:
     return " ".join(run.header.design.question.split())
 
 
-def _of_sections(run: Run, found: Sequence[Section]) -> Answer:
+def _of_sections(run: Run, found: Sequence[LoadRows]) -> Answer:
     """One sentence for each workload and load; those of the closed loops where there are any."""
     closed = [section for section in found if any(row.closed_loop for row in section.rows)] or found
     told = [(section, order.in_sentences(run, section)) for section in closed]
@@ -203,7 +203,7 @@ def _remedies(run: Run) -> Iterator[str]:
         yield f"To be surer: {remedy[:1].lower()}{remedy[1:]} ({one.code})."
 
 
-def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
+def _sureness(run: Run, shown: Sequence[LoadRows]) -> Iterator[str]:
     """How sure the order is, where there is one."""
     judgement = run.judgement
     ratios = [one.ratio for one in judgement.comparisons if one.ratio] if judgement else []
@@ -216,7 +216,7 @@ def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
         )
 
 
-def _limits(shown: Sequence[Section]) -> Iterator[str]:
+def _limits(shown: Sequence[LoadRows]) -> Iterator[str]:
     """What limits the answers."""
     rows = sum(measured(row) for section in shown for row in section.candidates)
     said = limits_words((one for section in shown for one in order.limits_of(section)), rows)

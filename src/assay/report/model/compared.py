@@ -9,21 +9,10 @@ from assay import verdict
 from assay.core import units as fmt
 from assay.model.estimate import Estimate, Known
 from assay.model.run import Run
+from assay.report.document import Cell, Column, Document, FindingGroup, Table, TableLine, Tone, plain, table
 from assay.report.model.answer import state
 from assay.report.model.rows import limits_words, name_of_case
-from assay.report.model.values import (
-    Beside,
-    Cell,
-    Column,
-    FindingGroup,
-    Summary,
-    Table,
-    TableLine,
-    Tone,
-    groups,
-    plain,
-    table,
-)
+from assay.report.model.values import Beside, groups
 from assay.verdict.compare import Change, RunComparison, Watched, environment_differences
 
 _COLUMNS = (
@@ -126,7 +115,7 @@ _SUMMARY_COLUMNS = (
 )
 
 
-def summary(found: RunComparison) -> Summary:
+def summary(found: RunComparison) -> Document:
     """What the limits came to, what has changed beyond its interval, and what makes it hard to compare."""
     told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
     apart = [one for one in told if direction(one)]
@@ -139,7 +128,8 @@ def summary(found: RunComparison) -> Summary:
     if rest and shown:
         below.append(f"no change is shown in the other {fmt.counted(len(rest), 'figure')}")
     conclusion = tuple(_conclusion(found)) or (_summed_up(apart, told),)
-    return Summary(
+    return Document(
+        title="",
         headline=tuple(fmt.safe(said, 240) for said in conclusion),
         table=table("", _SUMMARY_COLUMNS, [_summary_line(one) for one in shown[:_MOST_LINES]]),
         below=tuple(below),

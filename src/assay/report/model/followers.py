@@ -8,9 +8,10 @@ from assay import verdict
 from assay.core import units as fmt
 from assay.model.estimate import Estimate
 from assay.model.run import Run
+from assay.report.document import Cell, Column, Table, TableLine, plain, table
 from assay.report.model.rows import (
+    LoadRows,
     Row,
-    Section,
     name_of_case,
     one_sided,
     ordered_findings,
@@ -19,7 +20,7 @@ from assay.report.model.rows import (
     throughput_words,
     times_limited,
 )
-from assay.report.model.values import Answer, Cell, Column, Table, TableLine, plain, table
+from assay.report.model.values import Answer
 from assay.verdict.search import SearchAnswer, Step, answer_of
 
 _COLUMNS = (
@@ -143,13 +144,13 @@ _TELLING = 100.0
 """The ratio of its ends up to which an interval is shown."""
 
 
-def apart_by_rate(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+def apart_by_rate(found: Sequence[LoadRows]) -> tuple[tuple[LoadRows, ...], tuple[LoadRows, ...]]:
     """The sections that stand for themselves, and those whose rates the run found."""
     rated = tuple(section for section in found if all(row.case.rate for row in section.rows))
     return tuple(section for section in found if section not in rated), rated
 
 
-def by_table(rated: Iterable[Section]) -> dict[str, list[Row]]:
+def by_table(rated: Iterable[LoadRows]) -> dict[str, list[Row]]:
     """The rows for each closed load and workload that open loops follow, by the title of their table."""
     found: dict[str, list[Row]] = {}
     for section in rated:
@@ -201,14 +202,14 @@ CAPACITY_HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "t
 CAPACITY_NOTE = "The highest rate at which the objective held, searched by open loops with Poisson arrivals"
 
 
-def apart_by_search(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+def apart_by_search(found: Sequence[LoadRows]) -> tuple[tuple[LoadRows, ...], tuple[LoadRows, ...]]:
     """The sections that stand for themselves, and the searches."""
     searched = tuple(section for section in found if all(row.case.search for row in section.rows))
     return tuple(section for section in found if section not in searched), searched
 
 
 def capacity_tables(
-    searched: Iterable[Section], others: Sequence[Section]
+    searched: Iterable[LoadRows], others: Sequence[LoadRows]
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The cells of a table for each search, by its title; `others` hold the closed loops it followed."""
     closed = {row.case.id: row for section in others for row in section.rows}
@@ -252,20 +253,20 @@ SERVICE_NOTE = (
 )
 
 
-def service_tables(found: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
+def service_tables(found: Iterable[LoadRows]) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The lines of each section whose servers used services, by its title."""
     made = {section.title: tuple(_service_lines(section)) for section in found}
     return {title: lines for title, lines in made.items() if lines}
 
 
-def _service_lines(section: Section) -> Iterable[tuple[str, ...]]:
+def _service_lines(section: LoadRows) -> Iterable[tuple[str, ...]]:
     for row in (*section.candidates, *section.shown_apart):
         for used in row.services:
             memory = fmt.size(used.memory_bytes) + ("" if used.pages_shared_out else " *")
             yield row.name, used.name, fmt.share(used.cpu_share), memory, used.version
 
 
-def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Table, ...]]:
+def apart(found: Sequence[LoadRows]) -> tuple[tuple[LoadRows, ...], tuple[Table, ...]]:
     """The sections that stand for themselves, and the tables that follow them."""
     measured, searched = apart_by_search(found)
     alone, rated = apart_by_rate(measured)
@@ -273,7 +274,7 @@ def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Table, .
 
 
 def _tables(
-    alone: Sequence[Section], rated: Sequence[Section], searched: Sequence[Section]
+    alone: Sequence[LoadRows], rated: Sequence[LoadRows], searched: Sequence[LoadRows]
 ) -> Iterator[Table]:
     for title, rows in by_table(rated).items():
         yield _made("Response time", title, LATENCY_HEADS, latency_cells(rows), latency_note(rows), keys=2)

@@ -11,7 +11,7 @@ from assay.model.design import ComparisonDesign, SearchDesign
 from assay.model.estimate import Compared, Estimate
 from assay.model.run import Run
 from assay.report.model import comparison, followers, order
-from assay.report.model.rows import Row, Section, name_of_case, ordered_findings
+from assay.report.model.rows import LoadRows, Row, name_of_case, ordered_findings
 from assay.report.model.unranked import rules_words
 from assay.report.model.warned import short
 from assay.verdict.answer import CandidateRatio, answer
@@ -21,7 +21,7 @@ MOST_OTHERS = 3
 """So many ratios stand in the headline; of more the table has them."""
 
 
-def headline_of(run: Run, found: Sequence[Section]) -> tuple[tuple[str, ...], str]:
+def headline_of(run: Run, found: Sequence[LoadRows]) -> tuple[tuple[str, ...], str]:
     """The answer, and what to do where there is none."""
     design = run.header.design
     if isinstance(design, ComparisonDesign):
@@ -157,7 +157,7 @@ def _of_pair(run: Run, pair: CandidateRatio) -> str:
     return times(pair.ratio.value, low, high, other)
 
 
-def _of_many(found: Sequence[Section]) -> str:
+def _of_many(found: Sequence[LoadRows]) -> str:
     """Who is first at how many loads."""
     firsts: Counter[str] = Counter()
     for section in found:

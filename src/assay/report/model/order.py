@@ -10,7 +10,7 @@ from assay import verdict
 from assay.core import units as fmt
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.run import Run
-from assay.report.model.rows import Row, Section
+from assay.report.model.rows import LoadRows, Row
 from assay.report.model.unranked import Forbidden, left_out, measured, nobody
 from assay.report.model.values import Answer
 from assay.stats.sequential import MINIMUM_EFFECT
@@ -22,7 +22,7 @@ _MOST_RANKS = 5
 """How many ranks a sentence follows before it counts the rest."""
 
 
-def in_sentences(run: Run, section: Section) -> Answer:
+def in_sentences(run: Run, section: LoadRows) -> Answer:
     """The answer of a section in a sentence; and what to do where it has none."""
     if len(section.rows) == 1 and section.candidates:
         return Answer(headline=(_only(section.candidates[0]),))
@@ -30,7 +30,7 @@ def in_sentences(run: Run, section: Section) -> Answer:
     return Answer(headline=(_ranking(run, section, placed),)) if placed else _no_ranking(run, section)
 
 
-def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
+def _ranking(run: Run, section: LoadRows, placed: Sequence[Row]) -> str:
     ranks = [
         [row for row in placed if row.rank == rank]
         for rank in sorted({row.rank for row in placed if row.rank})
@@ -191,7 +191,7 @@ def _only(row: Row) -> str:
     return f"What {called(row.name)} serves is not known{f': {reason}' if reason else ''}."
 
 
-def _no_ranking(run: Run, section: Section) -> Answer:
+def _no_ranking(run: Run, section: LoadRows) -> Answer:
     figures = [row for row in section.candidates if measured(row)]
     if not figures:
         none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
@@ -206,7 +206,7 @@ def _no_ranking(run: Run, section: Section) -> Answer:
     return Answer(headline=(said,), surer=("To rank them: run more blocks (--blocks).",) * few)
 
 
-def limits_of(section: Section) -> Iterator[tuple[Limit, str]]:
+def limits_of(section: LoadRows) -> Iterator[tuple[Limit, str]]:
     """What limits the section's throughputs, each with the name of the case."""
     for row in section.candidates:
         for limit in row.known.limits if row.known and not row.invalid else ():

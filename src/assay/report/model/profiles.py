@@ -11,10 +11,11 @@ from assay.core import units as fmt
 from assay.core.errors import InputError
 from assay.model.estimate import ClaimVerdict
 from assay.model.run import Run
+from assay.report.document import Cell, Column, Table, TableLine, plain, table
 from assay.report.model.circumstances import title
 from assay.report.model.report import fact_words
 from assay.report.model.rows import Row, interval_words, sections, short_name, throughput_words
-from assay.report.model.values import Beside, Cell, Column, Table, TableLine, plain, table
+from assay.report.model.values import Beside
 from assay.verdict.compare import environment_differences
 from assay.verdict.rule import called
 

@@ -11,13 +11,14 @@ from assay.model.design import PublishedFigures, SearchDesign
 from assay.model.estimate import ClaimVerdict, Verdict
 from assay.model.run import Run
 from assay.model.trial import Trial
+from assay.report.document import Cell, Column, Table, TableLine, Tone, plain, table
 from assay.report.model import followers
 from assay.report.model.answer import answer, name, question
 from assay.report.model.circumstances import circumstances, machine, title
 from assay.report.model.rows import (
     BEST,
+    LoadRows,
     Row,
-    Section,
     failed_rows,
     failure_words,
     interval_words,
@@ -31,18 +32,7 @@ from assay.report.model.rows import (
     throughput_words,
     times_limited,
 )
-from assay.report.model.values import (
-    Cell,
-    Column,
-    NotMeasured,
-    Report,
-    Table,
-    TableLine,
-    Tone,
-    groups,
-    plain,
-    table,
-)
+from assay.report.model.values import NotMeasured, Report, groups
 
 _PLACE, _BEHAVIOUR = 0, 1
 
@@ -65,7 +55,7 @@ COLUMNS = (
 NAME_LENGTH = 80
 
 
-def results(section: Section) -> Table:
+def results(section: LoadRows) -> Table:
     """The table of results: those that compete, best first, then the others."""
     made = table(
         f"Results: {fmt.safe(section.title)}" if section.title else "Results",
@@ -75,7 +65,7 @@ def results(section: Section) -> Table:
     return Table(made.title, made.columns, made.lines, _note(made, section))
 
 
-def _note(made: Table, section: Section) -> str:
+def _note(made: Table, section: LoadRows) -> str:
     """How to read the columns that are there."""
     names = {column.name for column in made.columns}
     times = [name for name in ("p50", "p99") if name in names]
@@ -255,7 +245,7 @@ def report_of(run: Run) -> Report:
     )
 
 
-def _failures(found: Sequence[Section]) -> Iterator[NotMeasured]:
+def _failures(found: Sequence[LoadRows]) -> Iterator[NotMeasured]:
     for row in failed_rows(found):
         assert row.failure is not None  # chosen for it
         yield NotMeasured(
@@ -266,7 +256,7 @@ def _failures(found: Sequence[Section]) -> Iterator[NotMeasured]:
         )
 
 
-def _trials(run: Run, found: Sequence[Section]) -> Table | None:
+def _trials(run: Run, found: Sequence[LoadRows]) -> Table | None:
     """Every trial, server by server."""
     heads = ("server", "block:", "throughput:", "mean:", "p50:", "p90:", "p99:", "max:", "failed:")
     order = [row.case.id for section in found for row in (*section.candidates, *section.shown_apart)]

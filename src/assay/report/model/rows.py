@@ -106,7 +106,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Section:
+class LoadRows:
     """The cases that compete: one workload at one load. `title` is empty where there is only one."""
 
     title: str
@@ -123,7 +123,7 @@ class Section:
         return tuple(row for row in self.rows if row.case.role != "candidate")
 
 
-def sections(run: Run) -> tuple[Section, ...]:
+def sections(run: Run) -> tuple[LoadRows, ...]:
     """The run's cases by workload and load, in the study's order; rows best first."""
     keys = dict.fromkeys((case.workload, case.load) for case in run.header.cases)
     found = []
@@ -133,7 +133,7 @@ def sections(run: Run) -> tuple[Section, ...]:
         rows = sorted((_row(run, case) for case in cases), key=_order)
         compared = [row for row in rows if row.case.role == "candidate" and row.relative is not None]
         alone = [replace(row, alone=True) if compared == [row] else row for row in rows]
-        found.append(Section(title, tuple(alone)))
+        found.append(LoadRows(title, tuple(alone)))
     return tuple(found)
 
 
@@ -179,7 +179,7 @@ _STAGES = {
 }
 
 
-def failed_rows(found: Iterable[Section]) -> tuple[Row, ...]:
+def failed_rows(found: Iterable[LoadRows]) -> tuple[Row, ...]:
     """The rows that were not measured in every block; what failed before any trial is one row a server."""
     rows: dict[tuple[str, str], Row] = {}
     for row in (row for section in found for row in section.rows):

@@ -12,12 +12,13 @@ from assay.model.design import LoadDesign, SearchDesign
 from assay.model.estimate import ClaimVerdict
 from assay.model.plan import Closed
 from assay.model.run import Run
+from assay.report.document import Cell, Column, Document, Table, TableLine, Tone, table
 from assay.report.model import circumstances, followers, order
 from assay.report.model.headline import MOST_OTHERS, factor, headline_of, times
 from assay.report.model.report import verdict_words
 from assay.report.model.rows import (
+    LoadRows,
     Row,
-    Section,
     failed_rows,
     failure_words,
     interval_words,
@@ -30,7 +31,6 @@ from assay.report.model.rows import (
     throughput_words,
 )
 from assay.report.model.unranked import measured, reasons
-from assay.report.model.values import Cell, Column, Summary, Table, TableLine, Tone, table
 from assay.report.model.warned import codes_in, short, warnings
 from assay.verdict.search import Step, answer_of
 from assay.verdict.see_runs import load_ns
@@ -43,21 +43,22 @@ _TELLING_CONTROL = 0.1
 """An A/A interval that reaches further than this says nothing of the run."""
 
 
-def summary(run: Run, where: str = "") -> Summary:
-    """The summary of a run of any design; `where` says where its report lies."""
+def summary(run: Run) -> Document:
+    """The summary of a run of any design."""
     found, followed = _loads(run)
     cut = ["the run did not end: what is here is of the blocks so far"] if _cut_off(run) else []
     first = [*cut, *_failures(found), *_left_out(run, found)]
     headline, advice = headline_of(run, found)
     names = {short(name) for case in run.header.cases for name in (case.name, case.label or case.server_name)}
     told = codes_in(" ".join((*headline, *first)), names)
-    return Summary(
+    return Document(
+        title="",
         headline=headline,
         table=_steps(run) if isinstance(run.header.design, SearchDesign) else _table(run, found, followed),
         below=tuple(_below(run, found, followed)),
         warnings=warnings(ordered_findings(run), _namer(run), told=told, first=first),
         advice=advice,
-        footer=(_method(run), *([where] if where else [])),
+        footer=(_method(run),),
     )
 
 
@@ -70,7 +71,7 @@ def _namer(run: Run) -> Callable[[str], str]:
     return (lambda case: name_of_case(run, case)) if len(run.header.cases) > 1 else (lambda case: "")
 
 
-def _loads(run: Run) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+def _loads(run: Run) -> tuple[tuple[LoadRows, ...], tuple[LoadRows, ...]]:
     """The loads that are compared, and those that depend on them: searches and rates that the run found."""
     found = sections(run)
     if isinstance(run.header.design, SearchDesign):
@@ -80,7 +81,7 @@ def _loads(run: Run) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
     return alone, (*searched, *rated)
 
 
-def _table(run: Run, found: Sequence[Section], followed: Sequence[Section]) -> Table | None:
+def _table(run: Run, found: Sequence[LoadRows], followed: Sequence[LoadRows]) -> Table | None:
     """The servers of one load, or one line for each of several loads."""
     if not run.trials:
         return None
@@ -97,7 +98,7 @@ def _table(run: Run, found: Sequence[Section], followed: Sequence[Section]) -> T
     return table("", heads, lines)
 
 
-def _load_line(run: Run, section: Section) -> TableLine:
+def _load_line(run: Run, section: LoadRows) -> TableLine:
     """Who is first at a load, and by how much before the next."""
     placed = [row for row in section.candidates if row.rank is not None]
     first = [row for row in placed if row.rank == 1]
@@ -119,7 +120,7 @@ def _load_line(run: Run, section: Section) -> TableLine:
     )
 
 
-def _of_servers(section: Section, followed: Sequence[Section]) -> Table:
+def _of_servers(section: LoadRows, followed: Sequence[LoadRows]) -> Table:
     told_above = len(section.candidates) <= MOST_OTHERS + 1
     capacities = {
         row.name: row
@@ -224,7 +225,7 @@ def _step_line(rate: str, at: Sequence[Step]) -> TableLine:
     return TableLine((Cell(rate), Cell(signs, tone), Cell(fmt.safe(at[-1].why, 50))))
 
 
-def _below(run: Run, found: Sequence[Section], followed: Sequence[Section]) -> Iterator[str]:
+def _below(run: Run, found: Sequence[LoadRows], followed: Sequence[LoadRows]) -> Iterator[str]:
     if len(found) > _MOST_LOADS:
         yield f"{len(found) - _MOST_LOADS} more loads are in the report"
     claims = run.judgement.claims if run.judgement else ()
@@ -257,14 +258,14 @@ def _controls(run: Run) -> Iterator[str]:
         yield f"A/A difference: {fmt.signed_share(ratio.value - 1)} [{low}, {high}]"
 
 
-def _failures(found: Sequence[Section]) -> Iterator[str]:
+def _failures(found: Sequence[LoadRows]) -> Iterator[str]:
     for row in failed_rows(found):
         assert row.failure is not None  # chosen for it
         reason = row.failure.reason.partition("\n")[0].partition(";")[0]
         yield f"{short(row.failed_name)} {failure_words(row)}{f': {fmt.safe(reason, 60)}' if reason else ''}"
 
 
-def _left_out(run: Run, found: Sequence[Section]) -> Iterator[str]:
+def _left_out(run: Run, found: Sequence[LoadRows]) -> Iterator[str]:
     """Who was measured and has no rank beside others that have one."""
     if len(found) != 1 or isinstance(run.header.design, SearchDesign | LoadDesign):
         return

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from assay import verdict
 from assay.core import units as fmt
 from assay.model.run import Run
-from assay.report.model.rows import Row, Section, ordered_findings
+from assay.report.model.rows import LoadRows, Row, ordered_findings
 from assay.verdict.rule import listed
 
 _MOST_PAIRS = 3
@@ -124,7 +124,7 @@ class Reason(NamedTuple):
     whole: str
 
 
-def left_out(run: Run, section: Section, without: Row | None = None) -> str:
+def left_out(run: Run, section: LoadRows, without: Row | None = None) -> str:
     """A sentence for each reason, of those that have no place and may be ahead of all that have."""
     rows = [row for row in section.candidates if row.rank is None and row is not without and measured(row)]
     sentences = []
@@ -135,7 +135,7 @@ def left_out(run: Run, section: Section, without: Row | None = None) -> str:
     return "".join(sentences)
 
 
-def nobody(run: Run, section: Section) -> str:
+def nobody(run: Run, section: LoadRows) -> str:
     """Why nobody has a place."""
     rows = [row for row in section.candidates if measured(row)]
     found = [reason for reason in reasons(run, section, rows) if reason.text]
@@ -149,7 +149,7 @@ def measured(row: Row) -> bool:
     return row.place is not None and row.place.throughput is not None
 
 
-def reasons(run: Run, section: Section, rows: Sequence[Row]) -> Iterator[Reason]:
+def reasons(run: Run, section: LoadRows, rows: Sequence[Row]) -> Iterator[Reason]:
     """The rows by what keeps them from a place: rules that forbid to compare them, void figures, all else."""
     forbidden = Forbidden(run, section.candidates)
     void = {row.case.id: _void(run, row) for row in rows}
@@ -194,7 +194,7 @@ def _with_none(run: Run, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
     return Reason(tuple(group), f"{they} {said}", named, whole)
 
 
-def _with_some(run: Run, section: Section, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
+def _with_some(run: Run, section: LoadRows, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
     """Forbidden with these; with the rest there is too little in common."""
     met = forbidden.with_whom(group[0])
     ids = {row.case.id for row in group}

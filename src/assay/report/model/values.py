@@ -4,105 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from assay.core import units as fmt
 from assay.model.finding import Effect, Finding, Severity, Subject
+from assay.report.document import FindingGroup, FindingSubject, Table
 from assay.verdict import RULES
 
 if TYPE_CHECKING:
-    from assay.report.model.rows import Section
-
-
-Tone = Literal["plain", "strong", "faint", "good", "warn", "bad"]
-"""What a figure means beside what it says; a form shows it by colour or weight, never by that alone."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A place in a table."""
-
-    text: str = ""
-    tone: Tone = "plain"
-
-    @property
-    def empty(self) -> bool:
-        """Whether it says nothing."""
-        return self.text in ("", fmt.UNKNOWN)
-
-
-@dataclass(frozen=True)
-class Column:
-    """`name` is stable, `head` is shown. `right` aligns figures; a `key` names the line, and stands again
-    where a narrow form folds the table. Columns of one `part` stay together where they can. A summary, which
-    is never folded, leaves out the columns of the highest `spare` first, and none of 0."""
-
-    name: str
-    head: str
-    right: bool = False
-    key: bool = False
-    part: int = 0
-    spare: int = 0
-
-
-@dataclass(frozen=True)
-class TableLine:
-    """A line of a table. `apart`: it does not compete; `inner`: it belongs to the line above it."""
-
-    cells: tuple[Cell, ...]
-    apart: bool = False
-    inner: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """Lines under columns. `note` says how to read it."""
-
-    title: str
-    columns: tuple[Column, ...]
-    lines: tuple[TableLine, ...]
-    note: str = ""
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """What stands in a column, from above; empty where there is no such column."""
-        places = [place for place, column in enumerate(self.columns) if column.name == name]
-        return tuple(line.cells[place].text for line in self.lines for place in places)
-
-
-def table(title: str, columns: Sequence[Column], lines: Iterable[TableLine], note: str = "") -> Table:
-    """A table without the columns in which no line has anything to say."""
-    found = tuple(lines)
-    kept = [
-        place
-        for place, column in enumerate(columns)
-        if column.key or not all(line.cells[place].empty for line in found)
-    ]
-    return Table(
-        title=title,
-        columns=tuple(columns[place] for place in kept),
-        lines=tuple(
-            TableLine(tuple(line.cells[place] for place in kept), line.apart, line.inner) for line in found
-        ),
-        note=note,
-    )
-
-
-def plain(
-    title: str,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    note: str = "",
-    longest: int = 200,
-    keys: int = 1,
-) -> Table:
-    """A table of words. A head that ends in a colon stands over figures; the first `keys` columns name the
-    line."""
-    columns = [
-        Column(head.removesuffix(":"), head.removesuffix(":"), right=head.endswith(":"), key=place < keys)
-        for place, head in enumerate(fmt.safe(head, 60) for head in heads)
-    ]
-    lines = (TableLine(tuple(Cell(fmt.safe(cell, longest)) for cell in row)) for row in rows)
-    return table(fmt.safe(title), columns, lines, note)
+    from assay.report.model.rows import LoadRows
 
 
 @dataclass(frozen=True)
@@ -124,29 +34,6 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class FindingSubject:
-    """What a rule saw of one subject (empty: of everything). `cases` are the ids it is about."""
-
-    subject: str
-    evidence: str
-    cases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class FindingGroup:
-    """The findings of one rule that do the same to the answer; what they mean and ask for may differ."""
-
-    code: str
-    severity: Severity
-    title: str
-    effect: str
-    source: str
-    subjects: tuple[FindingSubject, ...]
-    meanings: tuple[str, ...]
-    remedies: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class NotMeasured:
     """A case that was not measured in every block: where it failed, why, and the end of its log."""
 
@@ -165,7 +52,7 @@ class Report:
     question: str
     which: str
     answer: Answer
-    figures: tuple[Section, ...] = ()
+    figures: tuple[LoadRows, ...] = ()
     results: tuple[Table, ...] = ()
     tables: tuple[Table, ...] = ()
     failures: tuple[NotMeasured, ...] = ()
@@ -179,20 +66,6 @@ class Report:
     version: str = ""
     run_id: str = ""
     profile: str = ""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What fits on a screen of 24 lines: the answer in at most three lines, one table, what belongs to the
-    whole table, at most three warnings of a line each, what to do where there is no answer, and how it was
-    measured and where the rest is (`footer`)."""
-
-    headline: tuple[str, ...]
-    table: Table | None = None
-    below: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    advice: str = ""
-    footer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

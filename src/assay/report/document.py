@@ -1,0 +1,207 @@
+"""`Document`: a report as one value that terminal, Markdown and page lay out. It knows nothing of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assay.core import units as fmt
+from assay.model.finding import Severity
+
+Tone = Literal["plain", "strong", "faint", "good", "warn", "bad"]
+"""What a text means beside what it says; a renderer shows it by colour or weight, never by that alone."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A place in a table."""
+
+    text: str = ""
+    tone: Tone = "plain"
+
+    @property
+    def empty(self) -> bool:
+        """Whether it says nothing."""
+        return self.text in ("", fmt.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Column:
+    """`name` is stable, `head` is shown. `right` aligns figures; a `key` names the line, and stands again
+    where a narrow form folds the table. Columns of one `part` stay together where they can. A summary, which
+    is never folded, leaves out the columns of the highest `spare` first, and none of 0."""
+
+    name: str
+    head: str
+    right: bool = False
+    key: bool = False
+    part: int = 0
+    spare: int = 0
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A line of a table. `apart`: it does not compete; `inner`: it belongs to the line above it; `detail`: a
+    summary leaves it out."""
+
+    cells: tuple[Cell, ...]
+    apart: bool = False
+    inner: bool = False
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Lines under columns. `note` says how to read it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    lines: tuple[TableLine, ...]
+    note: str = ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """What stands in a column, from above; empty where there is no such column."""
+        places = [place for place, column in enumerate(self.columns) if column.name == name]
+        return tuple(line.cells[place].text for line in self.lines for place in places)
+
+
+def table(title: str, columns: Sequence[Column], lines: Iterable[TableLine], note: str = "") -> Table:
+    """A table without the columns in which no line has anything to say."""
+    found = tuple(lines)
+    kept = [
+        place
+        for place, column in enumerate(columns)
+        if column.key or not all(line.cells[place].empty for line in found)
+    ]
+    return Table(
+        title=title,
+        columns=tuple(columns[place] for place in kept),
+        lines=tuple(replace(line, cells=tuple(line.cells[place] for place in kept)) for line in found),
+        note=note,
+    )
+
+
+def plain(
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    note: str = "",
+    longest: int = 200,
+    keys: int = 1,
+) -> Table:
+    """A table of words. A head that ends in a colon stands over figures; the first `keys` columns name the
+    line."""
+    columns = [
+        Column(head.removesuffix(":"), head.removesuffix(":"), right=head.endswith(":"), key=place < keys)
+        for place, head in enumerate(fmt.safe(head, 60) for head in heads)
+    ]
+    lines = (TableLine(tuple(Cell(fmt.safe(cell, longest)) for cell in row)) for row in rows)
+    return table(fmt.safe(title), columns, lines, note)
+
+
+@dataclass(frozen=True)
+class FindingSubject:
+    """What a rule saw of one subject (empty: of everything). `cases` are the ids it is about."""
+
+    subject: str
+    evidence: str
+    cases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """The findings of one rule that do the same to the answer; what they mean and ask for may differ."""
+
+    code: str
+    severity: Severity
+    title: str
+    effect: str
+    source: str
+    subjects: tuple[FindingSubject, ...]
+    meanings: tuple[str, ...]
+    remedies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A sentence or more."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
+class Items:
+    """Sentences as a list."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """(what, how), a line each; an empty `what` goes on with the one above."""
+
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Log:
+    """Lines as a program wrote them, below `title`."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What rules found."""
+
+    groups: tuple[FindingGroup, ...]
+
+
+Part = Paragraph | Items | Labelled | Log | Findings | Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts below a title; `name` is good for an anchor. `background`: how it was measured, which a page
+    folds and the summary of a CI step leaves out. `long`: a line a trial, for files alone."""
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+    background: bool = False
+    long: bool = False
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report. Up to `footer` it is what fits on a screen of 24 lines: the answer in at most three lines
+    (`headline`), one table, what belongs to all of it (`below`), at most three warnings of a line each, what
+    to do where there is no answer (`advice`), and how it was measured (`footer`). `about` says what the
+    report is of, `state` whether any rule stands against it."""
+
+    title: str
+    headline: tuple[str, ...]
+    table: Table | None = None
+    below: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    advice: str = ""
+    footer: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    state: str = ""
+    clean: bool = False
+    sections: tuple[Section, ...] = ()
+
+
+def section(name: str, title: str, *parts: Part | None, background: bool = False) -> tuple[Section, ...]:
+    """A section of the parts that are there and not empty; none where nothing is."""
+    kept = tuple(part for part in parts if part is not None and _says(part))
+    return (Section(name, title, kept, background),) if kept else ()
+
+
+def _says(part: Part) -> bool:
+    if isinstance(part, Paragraph):
+        return bool(part.text)
+    return bool(part.groups if isinstance(part, Findings) else part.lines)
