@@ -195,3 +195,32 @@ def test_more_latency_is_worse_and_less_is_better() -> None:
     assert verdict("Foo has 3x lower latency than Bar.", table) == "stands"
     assert verdict("Foo halves the latency of Bar.", table) == "contradicted"
     assert verdict("Foo has 3x higher latency than Bar.", table) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("Foo outperforms Bar on this machine by a factor of 3.", "stands"),
+        ("Baz outperforms Bar by a factor of 3.", "contradicted"),
+        ("Foo outperforms Bar, with 7x in sight.", "untold"),
+        ("Foo ist um den Faktor 3 schneller als Bar.", "stands"),
+        ("Foo est 3 fois plus rapide que Bar.", "stands"),
+        ("Foo es 5 veces más rápido que Bar.", "contradicted"),
+        ("Foo é 3 vezes mais rápido que Bar.", "stands"),
+        ("Foo быстрее Bar в 3 раза.", "stands"),
+        ("Foo 的性能是 Bar 的 3 倍", "stands"),
+        ("Foo 的性能比 Bar 高 200%", "stands"),
+        ("Foo 的性能比 Bar 高 20%", "contradicted"),
+        ("Bar reaches 33% of the throughput of Foo.", "stands"),
+        ("Bar reaches 80% of the throughput of Foo.", "contradicted"),
+        ("The fastest one serves 3x more requests.", "untold"),
+    ],
+)
+def test_a_ratio_is_found_however_it_is_told(sentence: str, told: str) -> None:
+    assert verdict(sentence) == told
+
+
+def test_of_two_results_a_sentence_without_names_means_these() -> None:
+    two = MACHINE + TABLE.replace("| Baz | 9,990 ± 90 |\n", "")
+    assert verdict("That is 200% more requests per second.", two) == "stands"
+    assert verdict("That is 20% more requests per second.", two) == "untold"

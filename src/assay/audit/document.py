@@ -103,6 +103,12 @@ _SHORT = re.compile(r"(?<=\bvs)[.](?=\s)|(?<=\bapprox)[.](?=\s)|(?<=\b[eEiI][.][
 
 def sentences(block: TextBlock) -> Iterator[tuple[int, str]]:
     """The sentences of a block, and the line that each begins on."""
+    for lines, sentence in placed_sentences(block):
+        yield lines[0][1], sentence
+
+
+def placed_sentences(block: TextBlock) -> Iterator[tuple[list[tuple[int, int]], str]]:
+    """The sentences of a block, each with its lines: from which of its characters on, and the number."""
     text = ""
     starts: list[tuple[int, int]] = []
     for line in block.lines[:400]:
@@ -111,7 +117,9 @@ def sentences(block: TextBlock) -> Iterator[tuple[int, str]]:
     for found in _SENTENCE.finditer(text):
         if found[0].strip():
             begin = found.start() + len(found[0]) - len(found[0].lstrip())
-            yield max(number for at, number in starts if at <= begin), found[0].strip()
+            first = max(number for at, number in starts if at <= begin)
+            later = [(at - begin, number) for at, number in starts if begin < at < found.end()]
+            yield [(0, first), *later], found[0].strip()
 
 
 @dataclass(frozen=True, slots=True)

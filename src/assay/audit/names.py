@@ -94,7 +94,7 @@ def _versions(label: str) -> set[str]:
 def _pattern(key: str) -> re.Pattern[str]:
     words = [re.escape(word) for word in re.split(r"[\s_-]+", key) if word]
     joined = r"[\s_-]?".join(words)
-    return re.compile(rf"(?<![\w.-]){joined}(?:\.?js)?(?![\w])", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9_.-]){joined}(?:\.?js)?(?![A-Za-z0-9_À-ɏ])", re.IGNORECASE)
 
 
 def _first_word(key: str) -> str:

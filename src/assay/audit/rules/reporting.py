@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from assay.audit.document import Reported, TextBlock
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, number, weighed
+from assay.audit.finding import AuditHit, AuditRule, number
 from assay.audit.names import aliases, key_of, turns
+from assay.audit.weighing import weighed
 
 
 def other_command(seen: Evidence) -> Iterator[AuditHit]:

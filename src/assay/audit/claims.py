@@ -1,0 +1,327 @@
+"""Conclusions in sentences: who is said to be better than whom, and by how much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from assay.audit.document import TextDocument, placed_sentences
+from assay.audit.interval import Interval
+from assay.audit.names import is_version, places
+from assay.audit.ratios import LESS, NEAR, Bound, FactorReading, Ratio, ratios
+
+Metric = Literal["rate", "times", "any", "other"]
+
+_ORDER = re.compile(
+    r"\b(?P<way>out-?perform(?:s|ed|ing)?|beats?|beating|surpass(?:es|ed)?|exceeds?"
+    r"|(?:faster|quicker)(?:\s\w+){0,3}? than|faster compared (?:to|with)"
+    r"|(?:higher|better|more|greater) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|performs? better than|ahead of"
+    r"|wins? (?:over|against)|superior to|blows|crushes|destroys|smokes|(?:lower|less) latency than"
+    r"|slower(?:\s\w+){0,2}? than|slower compared (?:to|with)"
+    r"|(?:fewer|worse|lower|less) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|(?:lags?|falls?) behind"
+    r"|can(?:not|'t|’t) keep up with|schneller als|langsamer als|plus rapide que|plus lent que"
+    r"|más rápid[oa] que"
+    r"|más lent[oa] que|mais rápid[oa] (?:do )?que|mais lent[oa] (?:do )?que|быстрее(?:,? чем)?"
+    r"|медленнее(?:,? чем)?)",
+    re.I,
+)
+_TOP = re.compile(
+    r"\b(?:is|was|are|being|were|remains|as) (?:by far |clearly |still |also "
+    r"|definitely )?(?:the )?(?:clear |overall )?"
+    r"(?P<way>fastest|quickest|slowest|winner|most performant|best[- ]performing)\b"
+    r"|\b(?:performs?|performed|did|does) (?:by far )?(?:the )?(?P<way5>best|worst)\b"
+    r"|\b(?P<way2>wins|won|comes? (?:out )?(?:on top|first|in first)|takes? (?:the )?(?:lead|crown"
+    r"|first)|leads|dominates"
+    r"|is unbeatable|(?:has|had|delivers|achieves|shows|offers|gets|with) (?:by far )?the (?:best"
+    r"|highest|lowest)"
+    r" (?:\w+ )?(?:performance|throughput|rps|latency|latencies|req\w*|response times?|speed))\b"
+    r"|\bwe have a (?P<way4>(?:clear )?winner)\b"
+    r"|\b(?P<way3>(?:winner|fastest|best performance|(?:best|highest) (?:average )?throughput"
+    r"|slowest)(?: \w+){0,3}?(?: is\b| was\b|:| goes to\b))",
+    re.I,
+)
+_ALIKE = re.compile(
+    r"\b(?P<way>(?:the same|similar|comparable|equal|identical|equivalent) (?:\w+ )?(?:performance|speed"
+    r"|throughput"
+    r"|results?|numbers|rps|req\w*|latenc\w+)|on par|(?:as fast|equally fast|just as fast) as"
+    r"|no (?:\w+ )?(?:difference|gap)|perform(?:s|ed)? (?:\w+ )?(?:equally|the same|similarly|alike"
+    r"|comparably)"
+    r"|neck and neck|(?:very|quite|nearly|almost) (?:similar|identical) to)\b",
+    re.I,
+)
+_RATE = re.compile(r"\breq(?:uest)?s?\b|\bthroughput\b|\brps\b|\bqps\b|req/s|durchsatz|débit|吞吐", re.I)
+_TIMES = re.compile(r"\blatenc|\bresponse times?\b|\bp9\d\b|\bpercentile|antwortzeit|延迟|задержк", re.I)
+_OTHER = re.compile(
+    r"\bmemory\b|\bram\b|\bcpu\b|\bsize\b|\bstart(?:up|s|ing)?\b|\bcompil|\bbuild|\ballocat|\bcode\b|\bbinary\b"
+    r"|\binstall|\bdevelop|\bcost|\bcheaper|\bparsing\b|\bserializ|\brout(?:ing|er)\b|\bquer(?:y|ies)\b|\bbundle"
+    r"|\bbandwidth\b|\bdownload|\bcompress|\bdatabase\b|\bcores\b|\bworkers\b|\bthreads\b|\berrors?\b|内存|память",
+    re.I,
+)
+_CUE = re.compile(
+    r"faster|slower|quicker|perform|beat|surpass|twice|double|triple|thrice|half|third|quarter|tenth|halve|quadruple"
+    r"|fold|times|better|worse|superior|blows|crushes|destroys|smokes|worst|keep up|\d\s?[x×%％倍]|percent"
+    r"|per cent"
+    r"|fastest|quickest|slowest|winner|wins|won|on top|lead|dominate|than|ahead|behind|similar|same"
+    r"|on par|comparabl"
+    r"|identical|difference|magnitude|best|highest|lowest|unbeatable|factor|faktor|facteur|fator|schneller|langsamer"
+    r"|rapide|lent|rápid|prozent|\bmal\b|fach|fois|veces|vezes|раз|быстрее|медленнее|процент|вдвое",
+    re.I,
+)
+"""Words without which no sentence is a conclusion: looked for first, since that is fast."""
+_HEDGED = re.compile(
+    r"\b(?:if|would|should|could|might|may|can be|expect|not|n't|never|claim|whether|why|how|than before"
+    r"|goal|aim|want"
+    r"|try)\b",
+    re.I,
+)
+_UNREAD = re.compile(r"\d\s?(?:x|×|倍|fold|%|％|times)(?!\w)|\bfactor of\b|\bmagnitude\b", re.I)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """A sentence that ranks: `better` is said to beat `worse`, by a factor if there are `readings`.
+
+    `bound` says whether the factor is one from below ("more than"), from above ("up to") or neither.
+    `top` says that it is the best (or worst) of all that the text has results of. `readings` are all the
+    factors that the words can mean: "200 % faster" is said of 2 and of 3. `unread`: it has a factor that
+    was not understood.
+    """
+
+    line: int
+    quote: str
+    sentence: str
+    better: str
+    worse: str
+    readings: tuple[FactorReading, ...] = ()
+    bound: Bound = "about"
+    metric: Metric = "any"
+    hedged: bool = False
+    top: bool = False
+    unread: bool = False
+
+
+def conclusions(document: TextDocument, names: dict[str, str], own: str = "") -> Iterator[Conclusion]:
+    """The conclusions of a document that has results, in order.
+
+    `names` are labels of results by the names for them; `own` is the label of what the document is about:
+    "it" and "we" mean that one.
+    """
+    for block in document.blocks:
+        if block.kind != "code":
+            for lines, sentence in placed_sentences(block):
+                if _CUE.search(sentence):
+                    yield from _concluded(_Sentence(lines, sentence, names, own))
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence with its lines (as `placed_sentences` has them), and the names that it may use."""
+
+    lines: list[tuple[int, int]]
+    text: str
+    names: dict[str, str]
+    own: str
+
+    @cached_property
+    def placed(self) -> list[tuple[int, str]]:
+        """Where it has which label's name."""
+        return sorted((at, label) for name, label in self.names.items() for at in places(name, self.text)[:3])
+
+
+def _concluded(said: _Sentence) -> Iterator[Conclusion]:
+    told = list(ratios(said.text, [at for at, _ in said.placed]))
+    yield from (_ranked(said, one) for one in told)
+    if not told:
+        alike = _ALIKE.search(said.text)
+        yield from _alike(said, alike) if alike else _plainly(said)
+
+
+def _alike(said: _Sentence, found: re.Match[str]) -> Iterator[Conclusion]:
+    labels = list(dict.fromkeys(label for _, label in said.placed))
+    if len(labels) > 1 and not _NOT_ALIKE.search(said.text):
+        reading = FactorReading(1.0, Interval(1 / 1.5, 1.5))
+        yield _conclusion(said, found[0], labels[0], labels[1], (reading,), "about", _metric(said.text))
+
+
+def _plainly(said: _Sentence) -> Iterator[Conclusion]:
+    """A ranking without a factor."""
+    if (found := _ORDER.search(said.text)) and (
+        not _ANY_MORE.match(found["way"]) or _MEANT.search(said.text)
+    ):
+        yield _ranked(said, Ratio(found.start(), found.end(), "", found["way"].lower()))
+    elif found := _TOP.search(said.text):
+        if not _ONE_OF.search(said.text):
+            yield _topped(said, found)
+    elif (found := _BARE.search(said.text)) and any(at < found.start() for at, _ in said.placed):
+        yield _ranked(said, Ratio(found.start(), found.end(), "", found["way"].lower()))
+
+
+_ANY_MORE = re.compile(r"(?:higher|better|more|greater|fewer|worse|lower|less)\b", re.I)
+_MEANT = re.compile(r"perform|throughput|\breq|latenc|speed|fast|slow|\brps\b|\bqps\b|response|scal", re.I)
+"""What "more than" must be said of: servers differ in other ways, too."""
+_BARE = re.compile(
+    r"\b(?:is|was|are|were|performs?|performed|runs|ran)\s(?:\w+\s){0,2}?(?P<way>faster|slower|quicker"
+    r"|more performant"
+    r"|better|worse)\b(?!\s(?:to|for|if|when|suited|documented))",
+    re.I,
+)
+_NOT_ALIKE = re.compile(r"\b(?:nowhere|not|n't|never|far from|if)\b", re.I)
+_ONE_OF = re.compile(
+    r"\b(?:one of|among the|some of|second|third|two|three|next|probably|in terms of)\b", re.I
+)
+_THAN = re.compile(
+    r"\b(?:than|compared (?:to|with)|over|vs|versus|against|as|of|to|with|behind|ahead|beats?|beating"
+    r"|exceeds?"
+    r"|out-?perform\w*|surpass\w*|als|que|чем)\b",
+    re.I,
+)
+_SELF = re.compile(r"\b(?:it|it's|its|we|our|ours|us|my|mine|this)\b", re.I)
+_ASIDE = re.compile(
+    r"\s*(?:unlike|compared|versus|vs|instead|than|in contrast|relative|as opposed|contrary|next to"
+    r"|while|whereas"
+    r"|although|though|when compared)\b",
+    re.I,
+)
+_COMPARED_WITH = re.compile(
+    r"\b(?:than|over|vs\.?|versus|against|ahead of|behind|beats|beating|out-?performs?|surpass(?:es)?"
+    r"|as (?:fast|many|much|quick)\w{0,3} as)\s(?:the |a |plain |raw |vanilla )?$",
+    re.I,
+)
+"""What stands before the name that something is compared with: no sentence goes on to speak of that one."""
+_FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]")
+"""Languages in which no word that we know stands before what something is compared with."""
+_NEXT = 16
+"""Characters behind a factor that may say of what it is: "3x lower latency"."""
+_ELSE = re.compile(
+    r"\b(?:than|compared (?:to|with)|over|vs\.?|versus|against)\s(?:the |a )?(?-i:[A-Z@])", re.I
+)
+"""A comparison with something that has a name, which is none of ours."""
+
+
+def _subject(said: _Sentence, end: int) -> str:
+    """The name that a comparison is about: the first one of the nearest clause before it that has one."""
+    named = [(at, label) for at, label in said.placed if not _COMPARED_WITH.search(said.text[:at])]
+    pauses = re.finditer(r"[,;:(]\s|\b(?:but|and|while|whereas)\s", said.text[:end])
+    starts = [0, *(found.end() for found in pauses)]
+    asides = ""
+    for begin, stop in zip(reversed(starts), [end, *reversed(starts[1:])], strict=True):
+        own = next((label for at, label in named if begin <= at < stop), "")
+        if own and not _ASIDE.match(said.text, begin):
+            return own
+        asides = asides or own
+    return "" if asides else said.own if not named or _SELF.search(said.text[:end]) else ""
+
+
+def _object(said: _Sentence, found: Ratio, subject: str) -> str:
+    """The name that it is compared with: after "than" and its like, or else in an aside before."""
+    named = [(at, label) for at, label in said.placed if label != subject]
+    if beside := next((label for at, label in named if 0 <= at - found.end <= 1), ""):
+        return beside
+    for than in _THAN.finditer(said.text, found.start):
+        for at, label in named:
+            if 0 <= at - than.end() <= NEAR and not re.search(r"[,;:()]", said.text[than.end() : at]):
+                return label
+    others = list(dict.fromkeys(label for _, label in named))
+    if _FOREIGN.search(said.text) and subject and len(others) == 1:
+        return others[0]
+    before = [at for at, _ in named if at < found.start]
+    aside = re.search(_ASIDE.pattern, said.text[: found.start], re.I)
+    if before and aside:
+        return next((label for at, label in named if aside.start() < at < found.start), "")
+    return ""
+
+
+def _ranked(said: _Sentence, found: Ratio) -> Conclusion:
+    one = _subject(said, found.start) or _with(said)
+    other = _object(said, found, one)
+    placed_before = any(at < found.start for at, _ in said.placed)
+    if not one and other and (_SELF.search(said.text[: found.start]) or not placed_before):
+        one = said.own if said.own != other else ""
+    one, other = _of_two(said, one, other, found.start)
+    metric = _metric(said.text[found.start : found.end + _NEXT])
+    metric = _metric(said.text) if metric == "any" else metric
+    better, worse = (other, one) if found.part or _inverse(found, metric) else (one, other)
+    quote = said.text[found.start : found.end]
+    made = _conclusion(said, quote, better, worse, found.readings, found.bound, metric)
+    return made if found.readings else replace(made, unread=_UNREAD.search(said.text) is not None)
+
+
+def _inverse(found: Ratio, metric: Metric) -> bool:
+    """Whether the words call their subject the worse one: less throughput, or more latency."""
+    way, word = found.way, found.word
+    if re.match(
+        r"slower|slowest|worse|lags|falls|behind|can|langsamer|plus lent|m[aá]i?s lent|медленнее", way
+    ):
+        return True
+    fraction = word.startswith(("hal", "third", "quarter", "tenth"))
+    less = fraction or re.match(rf"{LESS}|lower", way) is not None
+    if metric == "times":
+        more = re.match(r"more|higher|greater|increase|that of|those of|of|exceed|as much", way)
+        return not less and (more is not None or not way)
+    return less and metric != "other"
+
+
+def _with(said: _Sentence) -> str:
+    """The name after "with" or "using", where none stands before: "Latency is lower with Foo"."""
+    for found in re.finditer(r"\b(?:with|using)\s", said.text):
+        for at, label in said.placed:
+            if 0 <= at - found.end() <= 4 and not re.search(r"compared\s$", said.text[: found.start()]):
+                return label
+    return ""
+
+
+def _of_two(said: _Sentence, one: str, other: str, end: int) -> tuple[str, str]:
+    """Of two, the other is meant, unless the sentence goes on to name a third."""
+    labels = list(dict.fromkeys(said.names.values()))
+    if not other and _ELSE.search(said.text, end):
+        return one, other
+    if len(labels) == 2 and not any(map(is_version, labels)) and bool(one) != bool(other):
+        left = labels[1] if labels[0] == (one or other) else labels[0]
+        return one or left, other or left
+    return one, other
+
+
+def _topped(said: _Sentence, found: re.Match[str]) -> Conclusion:
+    """The best, or the slowest, of all: the one name of the sentence, or the nearest before the word."""
+    way = next((told for told in found.groupdict().values() if told), "").lower()
+    if found["way3"]:
+        one = next((label for at, label in said.placed if at >= found.end()), "")
+    else:
+        one = _subject(said, found.start())
+    pair = ("", one) if "slowest" in way or way == "worst" else (one, "")
+    return replace(_conclusion(said, found[0], *pair, (), "about", _metric(said.text)), top=True)
+
+
+def _conclusion(
+    said: _Sentence,
+    quote: str,
+    better: str,
+    worse: str,
+    readings: tuple[FactorReading, ...],
+    bound: Bound,
+    metric: Metric,
+) -> Conclusion:
+    at = max(said.text.find(quote), 0)
+    return Conclusion(
+        line=max(number for start, number in said.lines if start <= at),
+        quote=quote,
+        sentence=said.text,
+        better=better,
+        worse=worse,
+        readings=readings,
+        bound=bound,
+        metric=metric,
+        hedged=_HEDGED.search(said.text) is not None,
+    )
+
+
+def _metric(sentence: str) -> Metric:
+    if _OTHER.search(sentence):
+        return "other"
+    rate, times = _RATE.search(sentence), _TIMES.search(sentence)
+    if rate and not times:
+        return "rate"
+    return "times" if times and not rate else "any"

@@ -1,0 +1,211 @@
+"""The ratios that a sentence tells, in eight languages: "3x", "20 %", "twice", "3 倍", "um den Faktor 2".
+
+Every number or word of a ratio is looked for, then the word that says which way it goes: without one it
+compares nothing. What words may mean is told as all their readings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.audit.interval import NUMBER, Interval, printed
+
+_MORE = (
+    r"faster|quicker|more|higher|better|greater|larger|increases?|increased|improve(?:s|d|ment|ments)?|speed-?up|"
+    r"the (?:performance|throughput|speed|requests|rps)|as (?:fast|many|much|quick|high)|throughput"
+    r"|performance|boosts?|"
+    r"gains?|advantage|leads?|ahead|beats?|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|surpass(?:es|ed)?|"
+    r"schneller|mehr|höher|besser|plus rapides?|plus élevée?s?|plus de|más rápid[oa]s?|más"
+    r"|mais rápid[oa]s?|mais|"
+    r"быстрее|больше|выше|лучше"
+)
+LESS = (
+    r"slower|fewer|less|lower|worse|smaller|reduc(?:es|ed|tion)|cuts?|lower(?:s|ed)|drops?|decreases?d?|regression|"
+    r"lags|behind|langsamer|weniger|niedriger|moins|más lent[oa]s?|menos|mais lent[oa]s?|медленнее"
+    r"|меньше|ниже|хуже"
+)
+_MORE_CJK = r"快|高|提升|提高|优于|超过|领先|増|速い|高い|向上|上回"
+_LESS_CJK = r"慢|低|少|下降|降低|遅い|下回"
+_NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|hundred"
+_RATIO = re.compile(
+    rf"\b(?:factor|faktor|facteur|fator)\s(?:of\s|von\s|de\s)?(?:about\s)?[~≈]?(?P<factor>{NUMBER})"
+    rf"|(?P<n>{NUMBER})\s?(?P<unit>x|×|-?times|-?fold|倍|-?mal|-?fach\w{{0,2}}|fois|veces|vezes|раза?|%|％|percent"
+    r"|per cent|prozent|pour cent|por ciento|por cento|процент\w{0,4})(?![A-Za-z0-9])"
+    rf"|\b(?P<word>twice|double[sd]?|triple[sd]?|thrice|quadruple[sd]?|half|halve[sd]|third|quarter|tenth"
+    rf"|orders? of magnitude|(?:{_NUMBERS})(?=\stimes\b)|doppelt|deux fois|doble|dobro|вдвое)\b",
+    re.I,
+)
+_SHARES = ("%", "％", "percent", "per cent", "prozent", "pour cent", "por ciento", "por cento")
+_BEHIND = re.compile(
+    rf"(?:\stimes)?\s(?:[\w/-]+\s){{0,2}}?\(?(?P<way>{_MORE}|{LESS}|that of|those of|of)\b", re.I
+)
+_BEFORE = re.compile(
+    rf"\b(?P<way>{_MORE}|{LESS})\b\s?(?:[\w.+@/-]+\s){{0,5}}?(?:by|of|um|na|на|de|en|em|with)\s"
+    r"(?:a\s|an\s|the\s|den\s)?(?:\w+\s){0,2}?[~≈+]?$",
+    re.I,
+)
+_BESIDE_CJK = re.compile(rf"(?P<way>{_MORE_CJK}|{_LESS_CJK})")
+_SIGNED = re.compile(r"\s?\)?\s(?:over|vs\.?|versus|than|against|compared)\b", re.I)
+_ALONE = ("double", "tripl", "quadrupl", "halv", "вдвое", "doppelt")
+"""Words that say a factor and its direction at once."""
+NEAR = 45
+"""Characters between "than" or "half of" and the name that it is followed by."""
+
+
+Bound = Literal["about", "least", "most"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactorReading:
+    """A factor that words may mean, and what still agrees with it."""
+
+    claimed: float
+    agrees: Interval
+
+
+_WORDS = {
+    **dict.fromkeys(
+        ("twice", "doubl", "doppelt", "doble", "dobro", "deux fois", "вдвое", "two", "half", "halv"), 2.0
+    ),
+    **dict.fromkeys(("tripl", "thrice", "third", "three"), 3.0),
+    **dict.fromkeys(("quadrupl", "quarter", "four"), 4.0),
+    **{word: float(n) for n, word in enumerate(("five", "six", "seven", "eight", "nine", "ten"), 5)},
+    "tenth": 10.0,
+    "hundred": 100.0,
+    "order of magnitude": 10.0,
+    "orders of magnitude": 100.0,
+}
+"""How many times words mean, by how they begin."""
+_LEAST = re.compile(r"\b(?:over|more than|at least|exceed\w*|above|greater than|>)\s?(?:\w+\s)?$|>\s?$", re.I)
+_MOST = re.compile(r"\b(?:up to|as much as|at most|maximum of|as many as)\s(?:\w+\s)?$", re.I)
+_ROUGHLY = re.compile(
+    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|etwa|rund|environ"
+    r"|unos|cerca de|около)\s(?:\w+\s)?|[~≈约]\s?)$",
+    re.I,
+)
+_RANGE = re.compile(rf"(?P<n>{NUMBER})\s?(?:x|×|%|times)?\s?(?:-|–|—|to|and|or|~)\s?$", re.I)
+
+
+def _factors(
+    written: str, word: str, way: str, sentence: str, start: int, *, share: bool, part: bool
+) -> tuple[tuple[FactorReading, ...], Bound]:
+    """All that the words may mean as better ÷ worse: a number or a word, at `start` of the sentence.
+
+    `share`: it is a percentage by which; `part`: one of the whole ("80 % of the rate of").
+    """
+    before = sentence[max(start - 30, 0) : start]
+    bound: Bound = "least" if _LEAST.search(before) else "most" if _MOST.search(before) else "about"
+    slack = 0.25 if _ROUGHLY.search(before) else 0.1
+    if word:
+        value = next(value for name, value in sorted(_WORDS.items(), reverse=True) if word.startswith(name))
+        low, high = (0.5, 3.0) if "magnitude" in word else (0.95, 1.15)
+        return _as_factor(Interval(value * low, value * high), value, slack, way), bound
+    number = printed(written)
+    if number is None or number.middle <= 0:
+        return (), bound
+    ranging = _RANGE.search(sentence[max(start - 14, 0) : start])
+    least = printed(ranging["n"]) if ranging else None
+    if least is not None and least.low <= number.low:  # "2-3x" is any factor between
+        number = Interval(least.low, number.high)
+    if part:
+        if not 0 < number.middle < 100:
+            return (), bound
+        whole = Interval(100 / number.high, 100 / max(number.low, 0.1))
+        return (FactorReading(whole.middle, whole.widened(slack)),), bound
+    if share:
+        return _as_share(number.times(0.01), slack), bound
+    return (() if number.middle < 1 else _as_factor(number, number.middle, slack, way)), bound
+
+
+def _as_factor(number: Interval, said: float, slack: float, way: str) -> tuple[FactorReading, ...]:
+    """ "3 times faster" is said of 3 and of 4; "3 times as fast" of 3 only."""
+    kept = [FactorReading(said, number.widened(slack))]
+    if way.endswith("er") and said > 1:
+        kept.append(FactorReading(said + 1, Interval(number.low + 1, number.high + 1).widened(slack)))
+    return tuple(kept)
+
+
+def _as_share(share: Interval, slack: float) -> tuple[FactorReading, ...]:
+    """ "50 % faster" is 1.5 times the rate, or half of the time; "200 % faster" is said of 2 and of 3."""
+    kept = [Interval(1 + share.low, 1 + share.high)]
+    if share.high < 1:
+        kept.append(Interval(1 / (1 - share.low), 1 / (1 - share.high)))
+    if share.low > 1:
+        kept.append(share)
+    # "20 % faster" is held to its 20 %: the tolerance is a part of the excess, and a little of the whole.
+    eased = [max(0.3 * slack, 0.25 * (each.middle - 1)) for each in kept]
+    return tuple(
+        FactorReading(each.middle, Interval(each.low - more, each.high + more))
+        for each, more in zip(kept, eased, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of a sentence: from where to where it is told, its word, which way it goes, what it may mean.
+
+    `part`: it is a part of the whole ("80 % of the rate of Foo").
+    """
+
+    start: int
+    end: int
+    word: str
+    way: str
+    readings: tuple[FactorReading, ...] = ()
+    bound: Bound = "about"
+    part: bool = False
+
+
+def ratios(text: str, named: list[int]) -> Iterator[Ratio]:
+    """Every ratio of a sentence that compares; `named` are the places of names in it."""
+    for match in _RATIO.finditer(text):
+        told = _way(text, named, match)
+        if told is None:
+            continue
+        way, first, last = told
+        unit = (match["unit"] or "x").lower()
+        share = unit in _SHARES or unit.startswith("процент")
+        part = share and way in ("of", "that of", "those of")
+        word, number = (match["word"] or "").lower(), match["factor"] or match["n"] or ""
+        by = share and not part
+        readings, bound = _factors(number, word, way, text, match.start(), share=by, part=part)
+        if readings:
+            yield Ratio(first, last, word, way, readings, bound, part)
+
+
+def _way(text: str, named: list[int], match: re.Match[str]) -> tuple[str, int, int] | None:
+    """Which way a ratio goes ("" where its own word says it), and from where to where it is told."""
+    unit, word = (match["unit"] or "").lower(), (match["word"] or "").lower()
+    start, end = match.span()
+    share = unit in _SHARES or unit.startswith("процент")
+    behind = _BEHIND.match(text, end)
+    if behind and (
+        behind["way"].lower() not in ("of", "that of", "those of")
+        or any(0 <= at - behind.end() <= NEAR for at in named)
+    ):
+        return behind["way"].lower(), start, behind.end()
+    begin = max(start - 80, 0)
+    before = _BEFORE.search(text[begin:start])
+    if before:
+        return before["way"].lower(), begin + before.start(), end
+    if match["factor"] or word.startswith(_ALONE):
+        return "as much" if match["factor"] else "", start, end
+    if unit in ("倍", "раз", "раза", "fois", "veces", "vezes", "mal") or (share and _BESIDE_CJK.search(text)):
+        near = _BESIDE_CJK.search(text[max(start - 14, 0) : end + 14])
+        if near is None and share:
+            return None
+        return (
+            ("less" if near and re.match(_LESS_CJK, near["way"]) else "more" if share else "as much"),
+            start,
+            end,
+        )
+    if match["n"] and text[start - 1 : start] == "+" and _SIGNED.match(text, end):
+        return "more", start, end
+    counted = re.search(r"\b(?:ran|run|repeated|tested|each)\s(?:\w+\s)?$", text[begin:start])
+    after = end + len(" times") * (bool(word) and text.startswith(" times", end))
+    if not share and not counted and any(0 <= at - after <= 1 for at in named):
+        return "of", start, after
+    return None
