@@ -1,6 +1,6 @@
 """How many of the annotated flaws does `assay audit` find, and how much of what it says is right?
 
-python benches/audit_score.py --texts FOLDER [--half held|tune|fresh] [--markdown] [--show]
+python benches/audit_score.py --texts FOLDER [--half held|tune|fresh|…|blind] [--markdown] [--show]
 
 The corpus (tests/audit/corpus) has facts and line hashes only; FOLDER has their texts, as NNN.md.
 """

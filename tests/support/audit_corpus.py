@@ -16,9 +16,10 @@ CORPUS = Path(__file__).parent.parent / "audit" / "corpus"
 QUOTE_AT_MOST = 120
 VERDICTS = ("stands", "at least in this direction", "cannot be told", "contradicted")
 
-Half = Literal["tune", "held", "fresh", "trial", "last", "final"]
+Half = Literal["tune", "held", "fresh", "trial", "last", "final", "blind"]
 HALVES: tuple[Half, ...] = get_args(Half)
-"""In the order in which they were made: all but `final` have guided changes, `final` was scored once."""
+"""In the order in which they were made: all before `final` have guided changes, `final` and `blind` were new
+to the rules when they were first scored."""
 
 
 @dataclass(frozen=True)
