@@ -12,38 +12,11 @@ import pytest
 from auditing import audited, results, wrk
 
 from assay.audit.scan import PATIENCE
+from assay.audit.tools import TOOLS
 
 SAMPLES = Path(__file__).with_name("samples")
 
-TOLD: dict[str, tuple[str, dict[str | float, float]]] = {
-    "wrk.txt": (
-        "wrk",
-        {"rate": 9489.56, "requests": 19091, "connections": 8, "max": 0.10719, "duration": 2.01},
-    ),
-    "wrk2.txt": ("wrk", {"rate": 2000.28, "mean": 0.00646, 99.9: 0.0123}),
-    "ab.txt": ("ab", {"rate": 630.96, "requests": 500, "connections": 5, 99.0: 0.176, "bytes": 43000}),
-    "hey.txt": ("hey", {"rate": 5914.85, "requests": 1000, "mean": 0.0016, 99.0: 0.007}),
-    "oha.txt": ("oha", {"rate": 27617.9234, "bad": 1381, "requests": 276219, 99.0: 0.0061}),
-    "h2load.txt": ("h2load", {"rate": 10289.2, "requests": 1000, "connections": 10, "mean": 0.000939}),
-    "siege.txt": ("siege", {"rate": 4163.24, "requests": 7702, "in_flight": 4.84}),
-    "autocannon.txt": ("autocannon", {"rate": 7467, "mean": 0.0003, "connections": 5, 97.5: 0.004}),
-    "autocannon.json": ("autocannon", {"rate": 6587, "requests": 13175, 99.0: 0.006}),
-    "bombardier.txt": ("bombardier", {"rate": 48331.46, "connections": 125, "bad2": 12, 99.0: 0.00542}),
-    "bombardier.json": ("bombardier", {"rate": 48331.46, "mean": 0.0025861, "requests": 483131}),
-    "vegeta.txt": ("vegeta", {"rate": 65.87, "offered": 120, "good_share": 0.5542, 99.0: 0.264815}),
-    "vegeta.json": ("vegeta", {"rate": 101.0, "requests": 100, 99.0: 0.00353}),
-    "k6.txt": ("k6", {"rate": 33.12, "requests": 1000, "error_share": 0.015, 95.0: 0.21756}),
-    "loadtest.txt": ("loadtest", {"rate": 775, "requests": 500, "mean": 0.0059, 99.0: 0.024}),
-    "jmeter.txt": ("jmeter", {"rate": 34.5, "requests": 2000, "failed": 30, "mean": 0.276}),
-    "gatling.txt": ("gatling", {"rate": 255.2, "requests": 61503, "failed": 1684, 99.0: 2.9}),
-    "gatling-3.12.txt": ("gatling", {"rate": 255.2, "requests": 10000, "failed": 10, 95.0: 0.17}),
-    "locust.txt": ("locust", {"rate": 472.77, "requests": 1067, "mean": 0.007, 99.0: 0.067}),
-    "artillery.txt": ("artillery", {"rate": 16.6, "requests": 40, 99.0: 0.021}),
-    "artillery-2.txt": (
-        "artillery",
-        {"rate": 100, "requests": 1000, "bad": 10, "mean": 0.0032, 99.0: 0.0191},
-    ),
-}
+TOLD = {name: (tool.name, figures) for tool in TOOLS for name, figures in tool.samples.items()}
 """What a reader sees in each sample: figures by name, times by percentile, in seconds."""
 
 
@@ -57,8 +30,12 @@ def check(text: str, name: str, called: str = "") -> None:
     assert found, f"no result of {tool}"
     last = found[-1]
     for key, value in figures.items():
-        figure = last.percentiles[key] if isinstance(key, float) else last.figures[str(key)]
+        figure = last.percentiles[float(key)] if key[0].isdigit() else last.figures[key]
         assert figure.value.low <= value * 1.0001 and value * 0.9999 <= figure.value.high, (key, figure)
+
+
+def test_every_sample_is_some_tools() -> None:
+    assert {path.name for path in SAMPLES.iterdir()} == TOLD.keys()
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -78,6 +78,8 @@ def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> R
         cluster = word[:2] if flag != word and not word.startswith("--") else word
         keep_alive = flags.keep_alive.get(cluster, keep_alive)
         closed = closed and (flag not in flags.opens or value == "0")
+        if flag in flags.address:
+            url = url or value
         if flag in flags.values:
             key, unit = flags.values[flag]
             interval = _value(value, unit)
@@ -104,7 +106,7 @@ def _flag(flags: ToolFlags, word: str, following: str) -> tuple[str, str, int]:
     name, equals, value = word.partition("=")
     if equals:
         return name, value, 0
-    if word in flags.values or word in flags.ignored:
+    if word in flags.values or word in flags.ignored or word in flags.address:
         return word, following, 1
     if not word.startswith("--") and len(word) > 2:
         if word[:2] in flags.values and word[2:3].isdigit():

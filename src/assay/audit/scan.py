@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from assay.audit.document import Figure, Reported, TextBlock, TextLine
 from assay.audit.interval import Interval, exactly
-from assay.audit.tools import SETTLE, TABLES, TOOLS, AuditTool
+from assay.audit.tools import TABLES, TOOLS, AuditTool, add_uncounted
 
 _ANY = re.compile("|".join(sorted({re.escape(cue) for tool in TOOLS for cue in tool.cues})))
 
@@ -99,13 +99,13 @@ def _opened(tool: AuditTool, lines: list[TextLine]) -> _OpenOutput:
 def _read(now: _OpenOutput, text: str) -> Iterator[tuple[str | float, Interval, str]]:
     for pattern in now.tool.patterns:
         yield from pattern.read(text)
-    if now.tool.name in TABLES:
-        yield from TABLES[now.tool.name](text, now.collected)
+    if now.tool.rows:
+        yield from TABLES[now.tool.rows](text, now.collected)
 
 
 def _says_again(now: _OpenOutput, line: TextLine) -> bool:
     """Whether the line tells a figure that the output has told already: then another output has begun."""
-    if now.tool.name in TABLES:
+    if now.tool.rows:
         return now.tool.starts(line.text) and "rate" in now.figures and "requests" in now.figures
     held = dict(now.collected)
     for key, _, _ in _read(now, line.text):
@@ -173,8 +173,8 @@ def _closed(now: _OpenOutput) -> Iterator[Reported]:
         for value in [*good[1:], *(one.value for one in wrong)]:
             total = total + value
         figures["requests"] = Figure(total, figures[next(iter(figures))].line, "")
-    if now.tool.name in SETTLE:
-        SETTLE[now.tool.name](figures)
+    if now.tool.uncounted:
+        add_uncounted(figures)
     if figures.keys() & {"rate", "mean", "requests", "took"} or now.percentiles:
         kept = figures.get("kept")
         yield Reported(

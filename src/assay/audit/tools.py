@@ -1,4 +1,4 @@
-"""The load-test tools that the audit knows, as `tools.toml` describes them: outputs, command lines, JSON.
+"""The load-test tools that the audit knows: one file each in `loadtools`, and one sample in the tests.
 
 A pattern is a regular expression whose named groups say what they found: the part before "__" names
 the figure, the part behind it the unit. `q` is a percentile, `at` its time. A name that ends in
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -57,9 +58,10 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True, dict=True):
 class ToolFlags(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """A tool's command line: what its flags set, and which others take a value.
 
-    `sets` is by flags that mean the same: the figure's name and its unit (as in a pattern). `ignored` take a
-    value that means nothing here. `keep_alive` are those that set it, and `alive` is how it is without them.
-    One of `opens` makes the loop an open one. A call without the `subcommand` sends no load.
+    `sets` is by flags that mean the same: the figure's name and its unit (as in a pattern). `ignored`
+    take a value that means nothing here. `keep_alive` are those that set it, and `alive` is how it is
+    without them. One of `opens` makes the loop an open one. A call without the `subcommand` sends no
+    load. `address` are flags whose value is where the load goes.
     """
 
     sets: dict[str, str] = {}
@@ -67,6 +69,7 @@ class ToolFlags(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
     keep_alive: dict[str, bool] = {}
     alive: bool | None = None
     opens: frozenset[str] = frozenset()
+    address: frozenset[str] = frozenset()
     subcommand: str = ""
 
     @cached_property
@@ -90,13 +93,22 @@ class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """A load-test tool: how its output begins and reads, how its command reads, whether its loop is closed.
 
     `names` are its command's. `cues` are words of which a line must hold one before `start` is tried.
-    `joined` figures are counts that are added up when they come again (a line for each status). `lone` is how
-    an output goes on whose beginning was left out: where no other output is open, one begins there. `foreign`
-    lines are never this tool's: an output with one is another tool's that begins like it.
+    `joined` figures are counts that are added up when they come again (a line for each status). `lone` is
+    how an output goes on whose beginning was left out: where no other output is open, one begins there.
+    `foreign` lines are never this tool's: an output with one is another tool's that begins like it.
+
+    What its figures mean: `rate_of` "count" is requests over the time that it prints, other rates are
+    means of windows of its own. `adds_samples`: it adds times to correct for coordinated omission, so
+    that mean × rate may exceed the connections. `pauses`: its users pause, so fewer are in flight than
+    there are users. `failed_once`: a request may be in several of its counts of failures. `uncounted`:
+    answers that are missing in its counts never came. `rows` names the reader of its tables. `order` is
+    the place at which a line is offered to it: what several tools print alike is the first one's.
+    `samples` are figures of files in tests/audit/samples.
     """
 
     name: str
     names: tuple[str, ...]
+    order: int
     closed: bool | None = None
     cues: tuple[str, ...] = ()
     start: str = ""
@@ -106,6 +118,13 @@ class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     joined: frozenset[str] = frozenset()
     lone: str = ""
     foreign: str = ""
+    rate_of: Literal["count", "windows"] = "windows"
+    adds_samples: bool = False
+    pauses: bool = False
+    failed_once: bool = False
+    uncounted: bool = False
+    rows: Literal["", "autocannon", "locust", "artillery"] = ""
+    samples: dict[str, dict[str, float]] = {}
 
     @cached_property
     def _starting(self) -> re.Pattern[str]:
@@ -131,10 +150,13 @@ class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 def _tools() -> tuple[AuditTool, ...]:
-    text = Path(__file__).with_name("tools.toml").read_text(encoding="utf-8")
-    for short, regex in (("{N}", NUMBER), ("{T}", _TIME), ("{B}", _SIZE)):
-        text = text.replace(short, regex)
-    return msgspec.toml.decode(text, type=dict[str, tuple[AuditTool, ...]])["tool"]
+    found = []
+    for path in sorted(Path(__file__).with_name("loadtools").glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        for short, regex in (("{N}", NUMBER), ("{T}", _TIME), ("{B}", _SIZE)):
+            text = text.replace(short, regex)
+        found.append(msgspec.toml.decode(text, type=AuditTool))
+    return tuple(sorted(found, key=lambda tool: tool.order))
 
 
 TOOLS = _tools()
@@ -277,7 +299,7 @@ _MOST_COUNTED = 1e6
 """Answers that hey counts at most; its rate goes on."""
 
 
-def _settle_hey(figures: dict[str, Figure]) -> None:
+def add_uncounted(figures: dict[str, Figure]) -> None:
     """What was asked for is rate × time; answers that are not among the counted ones never came."""
     rate, took, counted = (figures.get(name) for name in ("rate", "took", "requests"))
     good = figures.get("good")
@@ -298,6 +320,3 @@ TABLES: dict[str, Callable[[str, dict[str, list[str]]], _Row]] = {
     "artillery": _artillery_row,
 }
 """By tool: reads a row by the headings that came before it, which it keeps in the dictionary."""
-
-SETTLE: dict[str, Callable[[dict[str, Figure]], None]] = {"hey": _settle_hey}
-"""By tool: puts right what its own accounting leaves out, once all its figures are read."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.audit.finding import AuditRule
-from assay.audit.rules import fairness, load, reporting, runs, samples
+from assay.audit.rules import constraints, fairness, load, reporting, runs, samples
 
 _ALL: tuple[AuditRule, ...] = (
     load.G1,
     load.G3,
     load.G8,
-    runs.M1,
-    runs.M2,
-    runs.M3,
+    constraints.M1,
+    constraints.M2,
+    constraints.M3,
     samples.M5,
     load.W2,
     load.W3,

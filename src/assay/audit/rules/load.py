@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, AuditRule, number, numbered, percent
 from assay.audit.interval import Interval
-from assay.audit.tools import NAMED
+from assay.audit.tools import BY_NAME, NAMED
 
 _LOOPBACK = re.compile(
     r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|host\.docker\.internal|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
@@ -64,6 +65,10 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
         failed = result.figures.get("good_share")
         if failed is not None and failed.value.high < 0.99:
             continue
+        attack, took = result.figures.get("attack"), result.figures.get("duration")
+        if attack is not None and took is not None and result.figures.get("offered") is offered:
+            # vegeta's throughput is over the time that it waited for the last answer, too.
+            offered = replace(offered, value=offered.value * attack.value / took.value)
         if rate.value.high < 0.99 * offered.value.low:
             lacking = 1 - rate.value.middle / offered.value.middle
             yield AuditHit(
@@ -279,8 +284,9 @@ def _failures(result: Reported) -> tuple[float, Figure, str] | None:
     if not found or requests is None:
         return None
     counts = [figure.value.low for figure in found]
-    # What ab calls failed may be the very answers that it counts as non-2xx.
-    failed = max(counts) if result.tool == "ab" else sum(counts)
+    # What some tools call failed are the very answers that they count by their status as well.
+    once = result.tool in BY_NAME and BY_NAME[result.tool].failed_once
+    failed = max(counts) if once else sum(counts)
     worst = max(found, key=lambda figure: figure.value.low)
     total = max(requests, failed)
     share = failed / total if total else 1.0
