@@ -25,6 +25,7 @@ from assay.model.interleaving import SliceTimes
 from assay.model.run import Environment
 from assay.model.trial import HostSeen, ServiceSeen
 from assay.servers.build import Prepared
+from assay.servers.census import Census
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.manifest import Requirement, ServerSpec
@@ -59,6 +60,12 @@ class FarSampler:
     def cpu_ns(self) -> int:
         """CPU time that the tree has used so far."""
         return int(calls.ask(self.agent, "cpu_ns", self.number))
+
+    def begin_threads(self) -> None:
+        """Nothing yet: threads of a node are not counted."""
+
+    def thread_time(self) -> None:
+        """None of them is known."""
 
     def sample(self) -> None:
         """Take memory and threads into the peaks."""
@@ -195,6 +202,9 @@ class RemoteSampling:
         self._ask()
         return msgspec.json.decode(calls.ask(self.agent, "followed"), type=tuple[HostSeen, ...])
 
+    def counted(self) -> None:
+        """Nothing yet: processes of a node are not counted."""
+
     def _ask(self) -> None:
         self._asked_s = time.monotonic()
         seen, self._dead = calls.ask(self.agent, "slices_seen", len(self.samples))
@@ -288,6 +298,10 @@ class FarSite(Site):
     def watch(self, split: CoreSplit) -> FarWatch:
         """Look at the node from now on."""
         return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
+
+    def census(self, running: object, services: Services) -> Census | None:
+        """Nothing yet: processes of a node are not counted."""
+        return None
 
     def sample_slices(
         self, slices: GoingSlices, arms: Sequence[Lives], services: Services, split: CoreSplit

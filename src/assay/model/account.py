@@ -19,8 +19,8 @@ ENDED = "ended programs"
 """The name of what programs took that no count saw: they began and ended between two, or are hidden."""
 REST = "others"
 """The name of all programs together that took less than those that are named."""
-HARNESS = "assay"
-"""The name of this program's own threads other than the generator's: those that watch."""
+HARNESS = "assay itself"
+"""The name of this process' threads other than the generator's: those that watch."""
 
 
 class ProgramTime(Value, frozen=True, kw_only=True):
@@ -94,12 +94,15 @@ class CoreTime(Value, frozen=True, kw_only=True):
 class ThreadTime(Value, frozen=True, kw_only=True):
     """What became of threads that were ready to run: of the server's processes, or of the generator.
 
-    `waited_ns` is what all of them together lost in run queues, of whomever ran instead. `busiest_ns` is the
-    CPU time of the busiest thread: one that ran all the time is a bottleneck however idle other cores are.
-    Both are of threads that lived when they were counted at begin and end.
+    They `ran_ns` together, and `waited_ns` is what they lost in run queues meanwhile, whoever ran instead
+    (their own other threads, too). `busiest_ns` is the CPU time of the busiest: one that ran all the time is
+    a bottleneck however idle other cores are. Of the server's `threads` they are as of the last look at
+    each, about twice a second: where `ran_ns` is far less than the server used, most work was that of threads
+    that nobody saw.
     """
 
     threads: int
+    ran_ns: int
     waited_ns: int | None = None
     busiest_ns: int | None = None
 

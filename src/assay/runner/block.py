@@ -12,6 +12,7 @@ import msgspec
 
 from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.engine.generator import GoingSlices, arm_generators_of
+from assay.model.account import ThreadTime, TimeAccount
 from assay.model.block import Block, Lengths, ServerSlice
 from assay.model.interleaving import (
     ArmMeasurement,
@@ -37,7 +38,8 @@ from assay.runner.one_trial import (
     wrong_answers,
 )
 from assay.runner.steering import ArmWatched, Progress, Steering, Transitions
-from assay.servers import probe
+from assay.servers import account, probe
+from assay.servers.account import Counted
 from assay.servers.build import Prepared
 from assay.servers.server import ExternalAddress, ExternalServer
 from assay.servers.site import Sampling
@@ -82,6 +84,7 @@ class _OfferedSlices:
     generators: tuple[tuple[GeneratorSeen, ...], ...]
     services: tuple[ServiceSeen, ...]
     cut: bool
+    counted: Counted | None
 
 
 def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block | None:
@@ -177,6 +180,8 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
 
     def begins() -> None:
         _tell(bench, arms, "measure")
+        for arm in arms:
+            arm.running.sampler.begin_threads()
 
     def looked(snapshot: InterleavedSnapshot) -> None:
         bench.observer.slices(slots, snapshot)
@@ -194,7 +199,7 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
     transitions = Transitions(due, watched, run.least_washout_ns)
     steering = Steering(run, transitions, looks, begins, looked)
     cut = _gone_through(steering, arms)
-    measured, hosts = run.result(), looks.hosts()
+    measured, hosts, counted = run.result(), looks.hosts(), looks.counted()
     for arm in arms:
         arm.running.sampler.sample()
     generators = tuple(arm_generators_of(run, place) for place in range(len(arms)))
@@ -206,6 +211,7 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
         generators,
         bench.services.observed(),
         cut,
+        counted,
     )
 
 
@@ -290,7 +296,20 @@ def _trial_of(
         warm_up=offered.progress.warm.get(place),
         link=link_to(arm.running, bench),
         generators=offered.generators[place],
+        account=_account(offered, seen, place, arm.running.sampler.thread_time(), bench),
     )
+
+
+def _account(
+    offered: _OfferedSlices, seen: ArmMeasurement, place: int, threads: ThreadTime | None, bench: Bench
+) -> TimeAccount | None:
+    """Where the time of an arm's slices went; None where its server's machine is not this one."""
+    if offered.counted is None or offered.generators[place]:
+        return None
+    sets, samples = account.core_sets(bench.split), offered.samples
+    found = account.of_arm(sets, offered.counted, samples, place, seen, threads)
+    idle = account.resting_share(offered.samples, place, bench.split.server_cores)
+    return msgspec.structs.replace(found, idle_cpu_share=idle)
 
 
 def used_ns(slices: Iterable[ServerSlice], arm: int, measured_ns: int) -> int | None:

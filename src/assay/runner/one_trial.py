@@ -13,6 +13,7 @@ from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.core.vault import scrubbed
 from assay.engine import target_policy
 from assay.engine.generator import GoingLoad, generators_of
+from assay.model.account import ThreadTime, TimeAccount
 from assay.model.design import WarmUp
 from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import LoadPlan
@@ -32,12 +33,15 @@ from assay.plan.next import Due, Slot
 from assay.plan.next.warming import warmed_up
 from assay.plan.resolved import ResolvedCase
 from assay.runner.bench import Bench, Running, Warm
-from assay.servers import probe
+from assay.servers import account, probe
 from assay.servers.build import Prepared
+from assay.servers.census import Census, CensusPair
 from assay.servers.contract import Route
 from assay.servers.cores import CoreSplit
 from assay.servers.emulation import HERE, PEER, NetworkPath
-from assay.servers.server import HOST, ExternalAddress, ExternalServer
+from assay.servers.host import Watch
+from assay.servers.sampler import TreeClock, idle_cores
+from assay.servers.server import HOST, ExternalAddress, ExternalServer, RunningServer
 from assay.servers.site import Watched
 
 _LOOK_S = 0.1
@@ -57,6 +61,7 @@ class _Observation:
     warm_up: WarmUpSeen | None
     generators: tuple[GeneratorSeen, ...]
     carried: Carried | None
+    account: TimeAccount | None
 
 
 def run_trial(
@@ -157,6 +162,7 @@ def _measured(
         warm_up=warmed or loaded.warm_up,
         link=way.link(loaded.carried) if way else link_to(running, bench),
         generators=loaded.generators,
+        account=loaded.account,
     )
 
 
@@ -205,18 +211,21 @@ def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class _Edge:
-    """The CPU clocks at one edge of the measured phase, the host from there on, and what a link with a delay
-    has carried since the edge before."""
+    """The CPU clocks at one edge of the measured phase, the processes that are there, the host from there on,
+    and what a link with a delay has carried since the edge before."""
 
     server_ns: int
     services_ns: dict[str, int]
+    census: Census | None
     watch: Watched
     carried: Carried | None
 
 
 def _edge(running: Running, bench: Bench, way: NetworkPath | None) -> _Edge:
     clocks = running.sampler.cpu_ns(), bench.services.cpu_ns()
-    return _Edge(*clocks, bench.where.site.watch(bench.split), way.carried() if way else None)
+    running.sampler.begin_threads()
+    census = bench.where.site.census(running, bench.services)
+    return _Edge(*clocks, census, bench.where.site.watch(bench.split), way.carried() if way else None)
 
 
 def _warm(slot: Slot, plan: LoadPlan, rule: WarmUp, running: Running, bench: Bench) -> WarmUpSeen:
@@ -257,7 +266,7 @@ def _end(load: GoingLoad) -> None:
 def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: NetworkPath | None) -> _Observation:
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer, slot = bench.observer, due.slot
-    warm_up = warmed_up((), due.warm_up)
+    warm_up, idle = warmed_up((), due.warm_up), _idle_share(running, bench)
     begin = _edge(running, bench, way)
     load = bench.where.generator.start(plan)
     try:
@@ -267,18 +276,53 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Network
                 begin = _edge(running, bench, way)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
-        end, seen = _edge(running, bench, way), begin.watch.observed()
+        seen = begin.watch.observed()
         running.sampler.sample()
+        threads, end = running.sampler.thread_time(), _edge(running, bench, way)
         measured = load.result()
         both = end.services_ns.keys() & begin.services_ns.keys()
         services_ns = {name: end.services_ns[name] - begin.services_ns[name] for name in both}
         services = bench.services.used(bench.services.observed(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
         generators = generators_of(load)
-        return _Observation(measured, used_ns, seen, services, warm_up, generators, end.carried)
+        found = _account(begin, end, measured, threads, bench, way)
+        if found is not None:
+            shares = [share for share in (idle, _idle_share(running, bench)) if share is not None]
+            found = msgspec.structs.replace(found, idle_cpu_share=min(shares, default=None))
+        return _Observation(measured, used_ns, seen, services, warm_up, generators, end.carried, found)
     except BaseException:
         _end(load)
         raise
+
+
+def _idle_share(running: Running, bench: Bench) -> float | None:
+    """The server's CPU use at this moment without a load, of its cores; None where it is not seen."""
+    if not isinstance(running, RunningServer):
+        return None
+    busy = idle_cores(TreeClock(running.kept.supervisor_pid))
+    return None if busy is None else busy / bench.split.server_cores
+
+
+def _account(
+    begin: _Edge,
+    end: _Edge,
+    measured: Measurement,
+    threads: ThreadTime | None,
+    bench: Bench,
+    way: NetworkPath | None,
+) -> TimeAccount | None:
+    """Where the time between two edges went; None where the server's machine is not this one."""
+    if begin.census is None or end.census is None or not isinstance(begin.watch, Watch):
+        return None
+    between, clocks = CensusPair(begin.census, end.census), begin.watch.clocks()
+    return account.of_load(
+        account.core_sets(bench.split),
+        clocks,
+        between,
+        measured,
+        threads=threads,
+        emulation=way.emulation if way else None,
+    )
 
 
 def _check_alive(running: Running, bench: Bench) -> None:

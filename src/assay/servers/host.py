@@ -211,6 +211,23 @@ def raise_descriptor_limit() -> tuple[int, int]:
     return soft, hard
 
 
+class CpuClocks(NamedTuple):
+    """The kernel's clocks of one CPU, in ticks of 10 ms at best. `stolen_ns` is None where none is told."""
+
+    idle_ns: int
+    stolen_ns: int | None
+    interrupts_ns: int
+    total_ns: int
+
+
+class HostClocks(NamedTuple):
+    """The host's clocks over `elapsed_ns`: this process' CPU time, and each CPU by its number."""
+
+    elapsed_ns: int
+    own_ns: int
+    cpus: tuple[CpuClocks, ...]
+
+
 class Watch:
     """Looks at the host for a while, or for several that are added up: the slices of one server."""
 
@@ -228,12 +245,13 @@ class Watch:
         """Look from now on."""
         self._marks = _Marks.now()
 
-    def pause(self) -> None:
-        """Add what was seen since the begin, and look away. Without effect where nobody looks."""
+    def pause(self, *, keep: bool = True) -> None:
+        """Add what was seen since the begin, unless it is not to be kept, and look away. Without effect where
+        nobody looks."""
         before, now = self._marks, _Marks.now()
-        if before is None:
-            return
         self._marks = None
+        if before is None or not keep:
+            return
         for sums, early, late in zip(self._spent, before.cpus, now.cpus, strict=False):
             for kind, seconds in _spent(early, late).items():
                 sums[kind] = sums.get(kind, 0.0) + seconds
@@ -243,6 +261,20 @@ class Watch:
             self._throttled_ns = None
         else:
             self._throttled_ns += now.throttled_ns - before.throttled_ns
+
+    def clocks(self) -> HostClocks:
+        """The kernel's clocks in all that time that was looked at and is over."""
+        cpus = tuple(
+            CpuClocks(
+                idle_ns=round(_idle(cpu) * 1e9),
+                stolen_ns=round(cpu["steal"] * 1e9) if "steal" in cpu else None,
+                interrupts_ns=round((cpu.get("irq", 0.0) + cpu.get("softirq", 0.0)) * 1e9),
+                total_ns=round(sum(cpu.values()) * 1e9),
+            )
+            for cpu in self._spent
+            if cpu
+        )
+        return HostClocks(round(self._elapsed_s * 1e9), self._own_ns, cpus)
 
     def observed(self) -> HostSeen:
         """The host in all that time."""

@@ -21,6 +21,10 @@ from typing import NamedTuple
 
 import psutil
 
+from assay.model.account import ThreadTime
+
+_BETWEEN = 1000
+"""So many times a look's own time passes before the next."""
 _SCHEDULER_CLOCK = 2
 """CPUCLOCK_SCHED of the kernel's clock ids, which are made of a process id and this."""
 
@@ -34,11 +38,14 @@ class Sampler:
         self._cpu_ns = 0
         self.peak_rss_bytes = 0
         self.threads = 0
+        self._runs = ThreadRuns()
 
     def sample(self) -> None:
         """Take memory and threads into the peaks."""
         rss_bytes = threads = 0
-        for process in self._tree():
+        tree = self._tree()
+        self._runs.sample([process.pid for process in tree])
+        for process in tree:
             try:
                 with process.oneshot():
                     rss_bytes += process.memory_info().rss
@@ -47,6 +54,15 @@ class Sampler:
                 continue  # it ended between the listing and the look
         self.peak_rss_bytes = max(self.peak_rss_bytes, rss_bytes)
         self.threads = max(self.threads, threads)
+
+    def begin_threads(self) -> None:
+        """Count what threads run and wait from now on."""
+        self._runs = ThreadRuns()
+        self._runs.sample([process.pid for process in self._tree()])
+
+    def thread_time(self) -> ThreadTime | None:
+        """What threads ran and waited since then, as of the last look; None where none was seen."""
+        return self._runs.total()
 
     def memory(self) -> tuple[int, bool]:
         """What the tree takes now, in bytes, and whether shared pages are shared out among the processes.
@@ -87,6 +103,49 @@ class Sampler:
             return []
 
 
+class ThreadRuns:
+    """What threads of some processes ran, and waited for a core, since the first look; each as of the last
+    look at which it lived.
+
+    Looks take a thousandth of the time at most: one that comes too soon after a long one is left out.
+    """
+
+    def __init__(self) -> None:
+        """Nobody has looked yet."""
+        self._first: dict[tuple[int, int], tuple[int, int]] | None = None
+        self._last: dict[tuple[int, int], tuple[int, int]] = {}
+        self._not_before_s = 0.0
+
+    def sample(self, pids: Iterable[int]) -> None:
+        """Look at all threads of these processes."""
+        began_s = time.monotonic()
+        if began_s < self._not_before_s:
+            return
+        found = {key: run for pid in pids for key, run in _threads_of(pid)}
+        if self._first is None:
+            self._first = found
+        else:
+            self._not_before_s = began_s + _BETWEEN * (time.monotonic() - began_s)
+        self._last.update(found)
+
+    def total(self) -> ThreadTime | None:
+        """What they did; None where no thread was seen, or where the kernel keeps no account of them."""
+        first = self._first or {}
+        runs = [
+            (ran - first.get(key, (0, 0))[0], waited - first.get(key, (0, 0))[1])
+            for key, (ran, waited) in self._last.items()
+        ]
+        if not runs or not any(ran for ran, _ in self._last.values()):
+            return None
+        ran_ns = [ran for ran, _ in runs]
+        return ThreadTime(
+            threads=len(runs),
+            ran_ns=sum(ran_ns),
+            waited_ns=sum(waited for _, waited in runs),
+            busiest_ns=max(ran_ns),
+        )
+
+
 class TreeClock:
     """The CPU clocks of a tree's processes, read in microseconds: for moments within a load.
 
@@ -103,12 +162,13 @@ class TreeClock:
         self._collected_ns: Mapping[int, int] = {}
         self.refresh()
 
-    def refresh(self) -> None:
+    def refresh(self, stats: Mapping[int, Stat] | None = None) -> None:
         """Find the processes that are there now: what a new one has used so far counts from the next reading,
-        and ended ones no longer, so differences are of readings without a look between them."""
-        stats = dict(_stats_of_all())
+        and ended ones no longer, so differences are of readings without a look between them. `stats` are all
+        processes where somebody has just listed them."""
+        stats = dict(stats_of_all()) if stats is None else stats
         parents = {pid: stat.parent for pid, stat in stats.items()}
-        tree = _below(self._supervisor_pid, parents)
+        tree = below(self._supervisor_pid, parents)
         self._used_ns = {pid: self._used_ns.get(pid, 0) for pid in tree}
         have = {parents[pid] for pid in tree}
         self._collected_ns = {
@@ -123,28 +183,50 @@ class TreeClock:
         # Before the clocks: what ends in between is then missing for once, and not counted twice.
         collected_ns = -sum(self._collected_ns.values())
         for pid in self._collected_ns:
-            stat = _stat_of(pid)
+            stat = stat_of(pid)
             collected_ns += stat.collected_ns if stat else 0
         for pid, last_ns in self._used_ns.items():
-            try:
-                self._used_ns[pid] = time.clock_gettime_ns(~pid << 3 | _SCHEDULER_CLOCK)
-            except OSError:  # it has ended: what is known of it is part of what its parent collected
+            now_ns = process_clock_ns(pid)
+            if now_ns is None:  # it has ended: what is known of it is part of what its parent collected
                 collected_ns -= last_ns
+            else:
+                self._used_ns[pid] = now_ns
         used_ns = sum(self._used_ns.values()) + max(0, collected_ns)
         return used_ns or None
 
 
-class _Stat(NamedTuple):
-    """Of a process: its parent, and what its ended and collected descendants have used (proc_pid_stat(5))."""
+def idle_cores(clock: TreeClock, seconds: float = 0.05) -> float | None:
+    """How many cores the tree keeps busy without a load, looked at for so long; None where none is seen."""
+    before_ns, began_s = clock.read_ns(), time.monotonic()
+    time.sleep(seconds)
+    after_ns = clock.read_ns()
+    if before_ns is None or after_ns is None:
+        return None
+    return max(0, after_ns - before_ns) / 1e9 / (time.monotonic() - began_s)
 
+
+class Stat(NamedTuple):
+    """Of a process (proc_pid_stat(5)): its name and parent, when it began (ticks since boot), what it used,
+    and what its ended and collected descendants have."""
+
+    name: str
     parent: int
-    collected_ns: int
+    began: int
+    user_ns: int
+    kernel_ns: int
+    collected_user_ns: int
+    collected_kernel_ns: int
+
+    @property
+    def collected_ns(self) -> int:
+        """What ended and collected descendants have used."""
+        return self.collected_user_ns + self.collected_kernel_ns
 
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
-def _stat_of(pid: int) -> _Stat | None:
+def stat_of(pid: int) -> Stat | None:
     """None where there is no such process."""
     try:
         file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
@@ -152,23 +234,35 @@ def _stat_of(pid: int) -> _Stat | None:
         return None
     try:
         # "pid (name) state ppid …": the name may hold anything, so count from its last bracket
-        fields = os.read(file, 4096).rpartition(b")")[2].split()
-        return _Stat(int(fields[1]), (int(fields[13]) + int(fields[14])) * _TICK_NS)
+        head, _, tail = os.read(file, 4096).rpartition(b")")
+        fields = tail.split()
+        name = head.partition(b"(")[2].decode(errors="replace")
+        times = (int(ticks) * _TICK_NS for ticks in fields[11:15])
+        return Stat(name, int(fields[1]), int(fields[19]), *times)
     except (OSError, IndexError):
         return None  # it ended at this moment
     finally:
         os.close(file)
 
 
-def _stats_of_all() -> Iterable[tuple[int, _Stat]]:
+def stats_of_all() -> Iterable[tuple[int, Stat]]:
     """Every process that can be seen; nothing where there is no /proc, nor such clocks then."""
     with suppress(OSError):
         for entry in os.scandir("/proc"):
-            if entry.name.isdigit() and (stat := _stat_of(int(entry.name))):
+            if entry.name.isdigit() and (stat := stat_of(int(entry.name))):
                 yield int(entry.name), stat
 
 
-def _below(top: int, parents: Mapping[int, int]) -> set[int]:
+def process_clock_ns(pid: int) -> int | None:
+    """What the process and its ended threads have used, to the nanosecond; None once it has ended."""
+    try:
+        return time.clock_gettime_ns(~pid << 3 | _SCHEDULER_CLOCK)
+    except OSError:
+        return None
+
+
+def below(top: int, parents: Mapping[int, int]) -> set[int]:
+    """All descendants of a process."""
     children: dict[int, list[int]] = {}
     for pid, parent in parents.items():
         children.setdefault(parent, []).append(pid)
@@ -200,15 +294,22 @@ def _resident_bytes(process: psutil.Process) -> int:
 
 
 def _live_threads_s(pid: int) -> float:
-    """CPU time of a process's living threads; 0 where there is none, or the kernel does not tell.
+    """CPU time of a process's living threads; 0 where there is none, or the kernel does not tell."""
+    return sum(ran_ns for _, (ran_ns, _) in _threads_of(pid)) / 1e9
 
-    The first figure of each thread's schedstat (Linux, Documentation/scheduler/sched-stats.rst).
+
+def _threads_of(pid: int) -> Iterable[tuple[tuple[int, int], tuple[int, int]]]:
+    """Each living thread, by process and thread id, with how long it ran and waited for a core, in ns.
+
+    Nothing where the kernel does not tell (Linux, Documentation/scheduler/sched-stats.rst).
     """
-    threads = Path(f"/proc/{pid}/task")
-    run_ns = 0
     # A process and its threads may end between a listing and the look.
     with suppress(OSError):
-        for thread in list(threads.iterdir()):
-            with suppress(OSError, IndexError):
-                run_ns += int((thread / "schedstat").read_text().split()[0])
-    return run_ns / 1e9
+        for entry in os.scandir(f"/proc/{pid}/task"):
+            with suppress(OSError, ValueError):
+                file = os.open(f"{entry.path}/schedstat", os.O_RDONLY)
+                try:
+                    ran, waited, _ = os.read(file, 96).split()
+                finally:
+                    os.close(file)
+                yield (pid, int(entry.name)), (int(ran), int(waited))

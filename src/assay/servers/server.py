@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from assay.core.errors import ServerFailed
+from assay.model.account import ThreadTime
 from assay.servers import probe, supervised
 from assay.servers.build import Prepared, program_env
 from assay.servers.contract import Contract, Route
@@ -314,6 +315,13 @@ class Unsampled:
 
     def sample(self) -> None:
         """Look at nothing."""
+
+    def begin_threads(self) -> None:
+        """Count nothing."""
+
+    def thread_time(self) -> ThreadTime | None:
+        """No thread is known."""
+        return None
 
     def cpu_ns(self) -> int:
         """No CPU time is known."""

@@ -23,8 +23,10 @@ from assay.model.block import ServerSlice
 from assay.model.interleaving import SliceTimes
 from assay.model.run import Environment
 from assay.model.trial import HostSeen
-from assay.servers import build, host, requires, server
+from assay.servers import account, build, host, requires, server
+from assay.servers.account import Counted
 from assay.servers.build import Prepared
+from assay.servers.census import Census, CensusPair
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.host import Watch
@@ -71,6 +73,9 @@ class Sampling(Protocol):
     def hosts(self) -> tuple[HostSeen, ...]:
         """The host in each arm's slices, once the slices are over."""
 
+    def counted(self) -> Counted | None:
+        """What an account of each arm is made of, once the slices are over; None where nobody counts."""
+
 
 @dataclass(frozen=True)
 class ArmLooked:
@@ -95,30 +100,39 @@ def looked_at(arm: Lives, host: Watch) -> ArmLooked:
 @dataclass
 class LocalSampling:
     """Looks by this process. `zero_ns` is the start of the slices by the monotonic clock, `services` are the
-    clocks of what servers use beside them, by name."""
+    clocks of what servers use beside them, by name. `tops` are the trees that a census tells apart."""
 
     arms: Sequence[ArmLooked]
     zero_ns: int
     services: Mapping[str, TreeClock] = field(default_factory=dict)
+    tops: Mapping[str, Collection[int]] = field(default_factory=dict)
     samples: list[ServerSlice] = field(default_factory=list)
     _before: Sequence[int | None] = ()
     _services_before: Mapping[str, int | None] = field(default_factory=dict)
     _began_ns: int = 0
+    _early: Census | None = None
+    _measures: bool = False
+
+    def __post_init__(self) -> None:
+        """Count, lest there be no warm-up to do it in."""
+        self._early = Census.now(self.tops)
 
     def begins(self, times: SliceTimes) -> None:
         """CPU clocks at the begin of a slice."""
         self._before, self._services_before = self._clocks(), self._services_clocks()
         self._began_ns = time.monotonic_ns()
         if times.phase == "measured":
+            self._measures = True
             self.arms[times.arm].host.resume()
 
     def ends(self, times: SliceTimes) -> None:
         """And at its end: what came too late for either is not kept."""
         after, services_after = self._clocks(), self._services_clocks()
         ended_ns = time.monotonic_ns()
-        self.arms[times.arm].host.pause()
         end_ns, washout_ns = self.zero_ns + times.end_ns, times.start_ns - times.begin_ns
-        if times.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + washout_ns:
+        in_time = self._began_ns < end_ns and ended_ns < end_ns + washout_ns
+        self.arms[times.arm].host.pause(keep=in_time)
+        if times.phase == "measured" and in_time:
             used = tuple(
                 None if late is None or early is None else late - early
                 for early, late in zip(self._before, after, strict=True)
@@ -143,16 +157,24 @@ class LocalSampling:
         return [place for place, arm in enumerate(self.arms) if arm.died()]
 
     def refresh(self) -> None:
-        """Between two slices, as what a new process has used so far would count to one."""
-        for arm in self.arms:
-            if arm.clock:
-                arm.clock.refresh()
-        for clock in self.services.values():
-            clock.refresh()
+        """CensusPair two slices, as what a new process has used so far would count to one."""
+        census = Census.now({} if self._measures else self.tops)
+        if not self._measures:
+            self._early = census
+        for clock in (*(arm.clock for arm in self.arms), *self.services.values()):
+            if clock:
+                clock.refresh(census.stats)
 
     def hosts(self) -> tuple[HostSeen, ...]:
         """In each arm's measured slices."""
         return tuple(arm.host.observed() for arm in self.arms)
+
+    def counted(self) -> Counted | None:
+        """Counted once more, now."""
+        if self._early is None:
+            return None
+        between = CensusPair(self._early, Census.now(self.tops))
+        return Counted(between, tuple(arm.host.clocks() for arm in self.arms))
 
     def _clocks(self) -> list[int | None]:
         return [arm.cpu_ns() for arm in self.arms]
@@ -216,6 +238,11 @@ class Looking:
         return None if self._enough.is_set() else times
 
 
+def _tops(services: Services) -> dict[str, Collection[int]]:
+    """The process above each service, by its name."""
+    return {name: (one.kept.supervisor_pid,) for name, one in services.running.items()}
+
+
 class Watched(Protocol):
     """A host that is looked at since a moment."""
 
@@ -263,12 +290,23 @@ class Site:
         """Look at the machine from now on."""
         return host.Watch(split)
 
+    def census(self, running: Running, services: Services) -> Census | None:
+        """Count all processes, the server's tree and those of services apart; None where that cannot be."""
+        tops = _tops(services)
+        if isinstance(running, RunningServer):
+            tops[account.SERVER] = (running.kept.supervisor_pid,)
+        return Census.now(tops)
+
     def sample_slices(
         self, slices: GoingSlices, arms: Sequence[Lives], services: Services, split: CoreSplit
     ) -> Sampling:
         """Look at servers, their services and the machine at both ends of each slice."""
         seen = tuple(looked_at(arm, host.Watch(split, begins=False)) for arm in arms)
-        return LocalSampling(seen, slices.started_at_monotonic_ns(), services.clocks())
+        tops = _tops(services)
+        for place, arm in enumerate(arms):
+            if isinstance(arm.running, RunningServer):
+                tops[account.arm_tree(place)] = (arm.running.kept.supervisor_pid,)
+        return LocalSampling(seen, slices.started_at_monotonic_ns(), services.clocks(), tops)
 
     def free_bytes(self) -> int:
         """How much memory is free."""
