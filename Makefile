@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test check lint mutants bench cluster studies studies-pages rule-pages pictures wheel clean
+.PHONY: help run setup setup-dev test check lint mutants bench cluster studies studies-pages api-docs rule-pages pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ studies: setup ## measure every study under both profiles into docs/studies/ (ho
 
 studies-pages: setup ## write docs/studies/*.md from docs/studies/*.json
 	@PYTHONPATH=scripts .venv/bin/python -m study_pages
+
+api-docs: setup ## write docs/api.md from what `import assay` offers
+	@PYTHONPATH=scripts .venv/bin/python -m api_docs
 
 rule-pages: setup ## write docs/method/rules/*.md from the rules' code
 	@PYTHONPATH=scripts .venv/bin/python -m rule_pages

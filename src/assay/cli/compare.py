@@ -12,8 +12,6 @@ from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.core.settings import Settings
-    from assay.model.run import Run
     from assay.verdict.compare import RunComparison, Watched
 
 LIMITS: tuple[tuple[str, Watched, str], ...] = (
@@ -61,18 +59,13 @@ def run(args: argparse.Namespace) -> int:
     `--fail-if-unsure` asks for that and it cannot be told."""
     from assay.core.settings import Settings
     from assay.report import comparison as shown
+    from assay.report import results
     from assay.report.model.compared import summary
     from assay.report.terminal import on_screen
-    from assay.verdict.compare import compare
 
     settings = Settings.resolve(results=args.results)
-    base, base_case = _load(args.base, settings)
-    new, new_case = _load(args.new, settings)
-    if (base_case is None) != (new_case is None):
-        raise InputError(
-            "one side names a case and the other does not", "write RUN:CASE on both sides, or on neither"
-        )
-    pairs = [(base_case, new_case)] if base_case is not None and new_case is not None else None
+    base = results.open_side(args.base, settings, console.note)
+    new = results.open_side(args.new, settings, console.note)
     limits: dict[Watched, float] = {}
     for flag, metric, _ in LIMITS:
         limit = getattr(args, f"fail_if_{flag}")
@@ -80,9 +73,7 @@ def run(args: argparse.Namespace) -> int:
             limits[metric] = limit
     if args.fail_if_unsure and not limits:
         raise InputError("--fail-if-unsure is about limits, and none was given", "add --fail-if-slower SHARE")
-    found = compare(base, new, limits, pairs)
-    if not found.changes:
-        raise InputError("the runs have no case in common", "name one on each side: RUN:CASE")
+    found = results.compared(base, new, limits)
     if args.json:
         console.write(shown.as_json(found))
     elif args.markdown or args.html:
@@ -103,22 +94,3 @@ def _write(found: RunComparison, args: argparse.Namespace) -> None:
         OutputFile(args.markdown).write(shown.as_markdown(found))
     if args.html:
         OutputFile(args.html).write(pages.side_by_side(found, None))
-
-
-def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
-    """A run, and the case of it that was named; InputError with the cases there are."""
-    from assay import store
-    from assay.cli import report
-    from assay.verdict import judged
-
-    try:
-        return judged(report.read_stored(store.find(settings.results, word, console.note))), None
-    except InputError:
-        name, colon, case = word.partition(":")
-        if not colon:
-            raise
-    loaded = judged(report.read_stored(store.find(settings.results, name, console.note)))
-    cases = [one.id for one in loaded.header.cases]
-    if case not in cases:
-        raise InputError(f"run {loaded.header.run_id} has no case {case!r}", f"it has: {', '.join(cases)}")
-    return loaded, case

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from assay.cli import before_run, load_flags, report_outputs
 from assay.cli.parser import Parser
 from assay.core import console, credentials, signals
 from assay.core.errors import EXIT_INTERRUPTED, AssayError, InputError
-from assay.engine import driver, target_policy
+from assay.engine.generator import REFRESH_S, drive, to_its_end
 from assay.plan.words import settle
+from assay.runner import one_load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.engine.generator import GoingLoad
+    from assay.engine.generator import EndedLoad, GoingLoad
     from assay.model.finding import Finding
-    from assay.model.measurement import Measurement
     from assay.model.plan import LoadPlan
-    from assay.model.run import Header, Run
-    from assay.model.trial import GeneratorSeen, HostSeen
-    from assay.plan.words.load_plan import DraftedLoad
-    from assay.servers.host import Watch
-
-
-_REFRESH_S = 0.2
-_LINE_EVERY_S = 2.0
+    from assay.model.run import Run
 
 
 def configure(parser: Parser) -> None:
@@ -85,7 +77,9 @@ def run(args: argparse.Namespace) -> int:
     load = settle.at_address(drafted, allowed=args.yes)
     with signals.run():
         try:
-            return _from_cluster(load.plan, args) if args.ray else _from_here(load, args)
+            watch = partial(_watch, quiet=args.quiet)
+            ended = _from_cluster(load.plan, watch, args) if args.ray else one_load.offer(load, watch)
+            return _report(ended, args)
         except KeyboardInterrupt:
             signals.ignore()
             raise _GivenUp("interrupted before all was shown", "what is not shown is not kept") from None
@@ -97,64 +91,28 @@ class _GivenUp(AssayError):
     exit_code = EXIT_INTERRUPTED
 
 
-def _from_here(load: DraftedLoad, args: argparse.Namespace) -> int:
-    """The load from this machine."""
-    plan = load.plan
-    with settle.named(load):
-        running = driver.start(plan)
-    host = _look_at_host(plan)
-    interrupted = not _watch(running, plan, quiet=args.quiet)
-    signals.ending()
-    here = target_policy.is_this_machine(target_policy.first_hops(plan))
-    loaded = _Loaded(plan=plan, measurement=running.result(), host=host.observed(), same_machine=here)
-    return _report(loaded, args, interrupted=interrupted)
-
-
-def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
+def _from_cluster(plan: LoadPlan, watch: one_load.Look, args: argparse.Namespace) -> EndedLoad[Any]:
     """The same load, from several machines."""
     from assay.cluster import session
 
     threads = getattr(args, "threads", None)  # the plan's own are those of this machine unless it is given
     with session.generators(args.ray, args.generators, plan, threads) as (generators, plan):
-        running = generators.start(plan)
-        interrupted = not _watch(running, plan, quiet=args.quiet)
-        signals.ending()
-        loaded = _Loaded(
-            plan=plan,
-            measurement=running.result(),
-            generators=running.generators(),
-            same_machine=False,
-        )
-        return _report(loaded, args, interrupted=interrupted)
+        return drive(plan, generators.start, same_machine=False, watch=lambda going: watch(going, plan))
 
 
-def _look_at_host(plan: LoadPlan) -> Watch:
-    """Watch the machine from here on. Imported while the load runs already: it is not light."""
-    from assay.servers.cores import CoreSplit
-    from assay.servers.host import Watch
+def _watch(going: GoingLoad, plan: LoadPlan, *, quiet: bool) -> None:
+    """Show the load until it ends."""
+    if quiet:
+        to_its_end(going)
+    elif console.is_live():
+        _watch_live(going, plan)
+    else:
+        from assay.report.load import lines
 
-    return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
-
-
-def _watch(running: GoingLoad, plan: LoadPlan, *, quiet: bool) -> bool:
-    """Show the load until it ends; False when Ctrl-C ended it."""
-    try:
-        if quiet:
-            while not running.wait(_REFRESH_S):
-                pass
-        elif console.is_live():
-            _watch_live(running, plan)
-        else:
-            _watch_lines(running, plan)
-    except KeyboardInterrupt:
-        running.stop()
-        while not running.wait(_REFRESH_S):
-            pass
-        return False
-    return True
+        lines(going, plan, console.note)
 
 
-def _watch_live(running: GoingLoad, plan: LoadPlan) -> None:
+def _watch_live(going: GoingLoad, plan: LoadPlan) -> None:
     # Imported while the load already runs: nothing of it is needed to send the first request.
     from rich.live import Live
 
@@ -162,72 +120,50 @@ def _watch_live(running: GoingLoad, plan: LoadPlan) -> None:
 
     view = LoadView(plan)
     with Live(console=console.talk(), auto_refresh=False, transient=True) as live:
-        while not running.wait(_REFRESH_S):
-            view.take(running.snapshot())
+        while not going.wait(REFRESH_S):
+            view.take(going.snapshot())
             live.update(view.render(), refresh=True)
 
 
-def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
-    from assay.report.load import LoadView
-
-    view = LoadView(plan)
-    said = time.monotonic()
-    while not running.wait(_REFRESH_S):
-        view.take(running.snapshot())
-        if time.monotonic() - said >= _LINE_EVERY_S:
-            said = time.monotonic()
-            console.note(view.line())
-
-
-def _report(loaded: _Loaded, args: argparse.Namespace, *, interrupted: bool) -> int:
+def _report(ended: EndedLoad[Any], args: argparse.Namespace) -> int:
     """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
     from assay.verdict import exit_codes
 
-    run = _run_of(loaded, args.name) if _is_kept(args) else None
-    findings = _findings_of(run) if run is not None else _findings(loaded)
+    kept = _is_kept(args)
+    run = one_load.as_run(ended, args.name, command=credentials.command()) if kept else None
+    findings = _findings_of(run) if run is not None else _findings(ended)
     if args.json:
         from assay.report.load import as_json
 
-        console.write(as_json(loaded.plan, loaded.measurement, findings, loaded.generators))
+        console.write(as_json(ended.plan, ended.measurement, findings, ended.generators))
     elif not report_outputs.takes_standard_output(args):
-        _show(loaded, findings, verbose=args.verbose)
+        _show(ended, findings, verbose=args.verbose)
     if run is not None:
         _write(run, args)
-    return EXIT_INTERRUPTED if interrupted or signals.came() else exit_codes.of_load(findings)
+    return EXIT_INTERRUPTED if ended.interrupted or signals.came() else exit_codes.of_load(findings)
 
 
-def _show(loaded: _Loaded, findings: Sequence[Finding], *, verbose: bool) -> None:
+def _show(ended: EndedLoad[Any], findings: Sequence[Finding], *, verbose: bool) -> None:
     from assay.core.units import safe
     from assay.report.model.load_document import document
     from assay.report.terminal import in_full, on_screen
 
-    told = document(loaded.plan, loaded.measurement, findings)
+    told = document(ended.plan, ended.measurement, findings)
     where = f"{safe(told.title, 120)}, more: --verbose"
     console.show(in_full(told) if verbose else on_screen(told, where))
 
 
-def _findings(loaded: _Loaded) -> Sequence[Finding]:
+def _findings(ended: EndedLoad[Any]) -> Sequence[Finding]:
     from assay.verdict import judge_load
 
     return judge_load(
-        loaded.plan,
-        loaded.measurement,
+        ended.plan,
+        ended.measurement,
         cores=os.cpu_count() or 1,
-        same_machine=loaded.same_machine,
-        host=loaded.host,
-        generators=loaded.generators,
+        same_machine=ended.same_machine,
+        host=ended.host,
+        generators=ended.generators,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Loaded:
-    """A load that is over: what was asked for, what was measured, and who looked on from where."""
-
-    plan: LoadPlan
-    measurement: Measurement
-    same_machine: bool
-    host: HostSeen | None = None
-    generators: tuple[GeneratorSeen, ...] = ()
 
 
 def _run_flags(parser: Parser) -> None:
@@ -268,52 +204,6 @@ def _check_kept(args: argparse.Namespace, plan: LoadPlan) -> None:
     report_outputs.attempt(args, results)
 
 
-def _run_of(loaded: _Loaded, name: str) -> Run:
-    """The load as a judged run."""
-    from assay.model.run import Run
-    from assay.model.trial import Link, Trial
-    from assay.verdict import judged
-
-    header = _header(loaded, name)
-    [(case, plan)] = header.design.plans.items()
-    trial = Trial(
-        number=0,
-        case=case,
-        block=0,
-        position=0,
-        started_at_unix_ns=loaded.measurement.started_at_unix_ns,
-        plan=plan,
-        measurement=loaded.measurement,
-        host=loaded.host,
-        link=Link(same_machine=loaded.same_machine),
-    )
-    return judged(Run(header=header, trials=(trial,), judgement=None))
-
-
-def _header(loaded: _Loaded, name: str) -> Header:
-    from assay import store
-    from assay.model.design import LoadDesign
-    from assay.model.run import FORMAT, Header
-    from assay.model.trial import AS_GIVEN, Case
-    from assay.servers import host
-    from assay.servers.cores import CoreSplit
-
-    plan = loaded.plan
-    case = name or plan.url.removeprefix("http://")
-    begun_ns = loaded.measurement.started_at_unix_ns
-    design = LoadDesign(title=f"Load on {case}", plans={case: plan}, titles={case: plan.url})
-    return Header(
-        format=FORMAT,
-        run_id=store.new_run_id("load", begun_ns),
-        created_unix_ns=begun_ns,
-        command=credentials.command(),
-        study_name="load",
-        design=design,
-        cases=(Case(id=case, server=case, variant="", workload=plan.requests[0].target, load=AS_GIVEN),),
-        environment=host.environment(CoreSplit(plan.cpus, (), os.cpu_count() or 1), {}),
-    )
-
-
 def _findings_of(run: Run) -> tuple[Finding, ...]:
     """Those of its judgement; whom they are about goes without saying, as where no run is made."""
     import msgspec
@@ -338,16 +228,9 @@ def _write(run: Run, args: argparse.Namespace) -> None:
 
 
 def _keep(run: Run, args: argparse.Namespace) -> None:
-    from assay import store
-    from assay.cli.report_outputs import OutputFile
     from assay.core.settings import Settings
-    from assay.model.run import TrialDone
     from assay.report import markdown
 
-    assert run.judgement is not None  # it was made with one
-    with store.create(Settings.resolve(results=args.results).results, run.header) as kept:
-        for trial in run.trials:
-            kept.append(TrialDone(trial=trial))
-        kept.append(run.judgement)
-        OutputFile(str(kept.folder / "report.md"), announce=False).write(markdown.render(run))
+    folder = one_load.keep(run, Settings.resolve(results=args.results).results)
+    report_outputs.OutputFile(str(folder / "report.md"), announce=False).write(markdown.render(run))
     console.note(f"kept as run {run.header.run_id}: assay report {run.header.run_id}")

@@ -207,8 +207,26 @@ def error(problem: AssayError) -> None:
     sys.stderr.flush()
 
 
+class _Attended:
+    """Whether the program is one of ours: nobody asks from within the program of a user."""
+
+    now = True
+
+
+@contextlib.contextmanager
+def unattended() -> Iterator[None]:
+    """Nobody is asked within the block."""
+    before, _Attended.now = _Attended.now, False
+    try:
+        yield
+    finally:
+        _Attended.now = before
+
+
 def can_ask() -> bool:
     """Whether somebody sits at a terminal who can be asked."""
+    if not _Attended.now:
+        return False
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -52,7 +52,7 @@ class Settings:
     def resolve(
         cls,
         *,
-        results: str | Path | None = None,
+        results: str | os.PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
         here: Path | None = None,
     ) -> Settings:

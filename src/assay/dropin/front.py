@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.engine import driver, target_policy
+from assay.engine.generator import REFRESH_S, drive
 
 if TYPE_CHECKING:
     from assay.engine.driver import EngineRun
+    from assay.engine.generator import EndedLoad, Watching
     from assay.model.finding import Finding
     from assay.model.measurement import Measurement, Snapshot
     from assay.model.plan import LoadPlan
-    from assay.servers.host import Watch
 
-_REFRESH_S = 0.2
 _PATIENCE_S = 2.0
 """For how long workers are waited for that were told to end: a request of a script takes less."""
 _GRAVEST_FIRST = ("error", "warning", "note")
@@ -78,21 +78,22 @@ def offer(
 
     `watch` is given a snapshot every 0.2 s. `AssayError` where nothing was sent.
     """
-    running = start(plan)
-    host: Watch | None = None
-    try:
-        if not manners.quiet:
-            host = _watch_host(plan)
-        while not running.wait(_REFRESH_S):
-            if watch is not None:
-                watch(running.snapshot())
-    except KeyboardInterrupt:
-        running.stop()
-        _await_end(running)
-    measurement = running.result()
-    if manners.quiet:
-        return Offered(plan, running, measurement, ())
-    return Offered(plan, running, measurement, _judged(plan, measurement, host))
+    ended = drive(
+        plan,
+        start,
+        same_machine=target_policy.is_this_machine(map(target_policy.without_port, plan.addresses)),
+        watch=lambda going: _watch(going, watch),
+        machine=None if manners.quiet else lambda: _machine(plan),
+        stopped=_await_end,
+    )
+    findings = () if manners.quiet else _judged(ended)
+    return Offered(plan, ended.going, ended.measurement, findings)
+
+
+def _watch(going: EngineRun, watch: Callable[[Snapshot], None] | None) -> None:
+    while not going.wait(REFRESH_S):
+        if watch is not None:
+            watch(going.snapshot())
 
 
 def _await_end(running: EngineRun) -> None:
@@ -108,28 +109,27 @@ def _await_end(running: EngineRun) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def _watch_host(plan: LoadPlan) -> Watch:
+def _machine(plan: LoadPlan) -> Watching:
     """Watch the machine from here on. Imported while the load runs already: it is not light."""
-    from assay.servers.cores import CoreSplit
-    from assay.servers.host import Watch
+    from assay.servers.host import client_watch
 
-    return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
+    return client_watch(plan.cpus)
 
 
-def _judged(plan: LoadPlan, measurement: Measurement, host: Watch | None) -> tuple[Finding, ...]:
+def _judged(ended: EndedLoad[EngineRun]) -> tuple[Finding, ...]:
     """The findings, gravest first. Failures are those that `assay load` would see (W2)."""
     from assay.verdict import judge_load
 
     judge = functools.partial(
         judge_load,
-        plan,
+        ended.plan,
         cores=os.cpu_count() or 1,
-        same_machine=target_policy.is_this_machine(map(target_policy.without_port, plan.addresses)),
-        host=None if host is None else host.observed(),
+        same_machine=ended.same_machine,
+        host=ended.host,
     )
-    findings = judge(measurement)
-    expecting = _expecting(measurement)
-    if expecting is measurement:
+    findings = judge(ended.measurement)
+    expecting = _expecting(ended.measurement)
+    if expecting is ended.measurement:
         return findings
     failures = [finding for finding in judge(expecting) if finding.code == _FAILURES]
     found = (*failures, *(finding for finding in findings if finding.code != _FAILURES))

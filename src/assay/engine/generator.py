@@ -1,13 +1,16 @@
-"""What offers a load: this process, or several on a cluster. A trial does not know which."""
+"""What offers a load: this process, or several on a cluster. A trial does not know which.
+
+`drive` leads one load from its start to what was measured, for `assay load` and the drop-ins alike.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from assay.core import signals
 from assay.engine import driver
-from assay.model.measurement import Measurement, Snapshot
-from assay.model.plan import LoadPlan
-from assay.model.trial import GeneratorSeen
 
 if TYPE_CHECKING:
     from assay.model.interleaving import (
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
         InterleavedSnapshot,
         SliceTimes,
     )
+    from assay.model.measurement import Measurement, Snapshot
+    from assay.model.plan import LoadPlan
+    from assay.model.trial import GeneratorSeen, HostSeen
+
+REFRESH_S = 0.2
+"""How often a load that goes on is looked at."""
 
 
 class GoingLoad(Protocol):
@@ -36,6 +45,75 @@ class GoingLoad(Protocol):
 
     def result(self) -> Measurement:
         """Wait for the end and give the measurement of the whole load."""
+
+
+L = TypeVar("L", bound=GoingLoad)
+
+
+class Watching(Protocol):
+    """Watches the machine while a load goes on."""
+
+    def observed(self) -> HostSeen:
+        """What the machine did since then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndedLoad(Generic[L]):
+    """A load that has ended: what was asked for, what was measured, and who looked on from where.
+
+    `going` has what the measurement leaves out: single requests, where they are logged. `interrupted`: by
+    Ctrl-C. `same_machine`: the server shares this machine.
+    """
+
+    plan: LoadPlan
+    going: L
+    measurement: Measurement
+    interrupted: bool
+    same_machine: bool
+    host: HostSeen | None = None
+    generators: tuple[GeneratorSeen, ...] = ()
+
+
+def to_its_end(going: GoingLoad) -> None:
+    """Wait until the load has ended."""
+    while not going.wait(REFRESH_S):
+        pass
+
+
+def drive(
+    plan: LoadPlan,
+    start: Callable[[LoadPlan], L],
+    *,
+    same_machine: bool,
+    watch: Callable[[L], object] = to_its_end,
+    machine: Callable[[], Watching] | None = None,
+    stopped: Callable[[L], None] = to_its_end,
+) -> EndedLoad[L]:
+    """Offer the load to its end, or until Ctrl-C.
+
+    `watch` looks on until the end, `machine` is asked for once the load goes on, and `stopped` waits for the
+    end of one that Ctrl-C stopped. What `start` raises; then nothing was sent.
+    """
+    going, interrupted = start(plan), False
+    watching: Watching | None = None
+    try:
+        if machine is not None:
+            watching = machine()
+        watch(going)
+    except KeyboardInterrupt:
+        interrupted = True
+        going.stop()
+        stopped(going)
+    signals.ending()
+    return EndedLoad(
+        plan=plan,
+        going=going,
+        measurement=going.result(),
+        interrupted=interrupted,
+        same_machine=same_machine,
+        host=None if watching is None else watching.observed(),
+        generators=generators_of(going),
+    )
 
 
 class GoingSlices(Protocol):

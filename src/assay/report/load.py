@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -31,6 +32,30 @@ _BAR_WIDTH = 30
 _TRACE_WIDTH = 30
 _TRACE_STEP_NS = 500_000_000
 _LEVELS = "▁▂▃▄▅▆▇█"
+
+
+_LINE_EVERY_S = 2.0
+_REFRESH_S = 0.2
+
+
+class SnapshotSource(Protocol):
+    """A load that can be looked at."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most so long; whether it has come."""
+
+    def snapshot(self) -> Snapshot:
+        """Give the totals of the current phase."""
+
+
+def lines(going: SnapshotSource, plan: LoadPlan, say: Callable[[str], None]) -> None:
+    """Say where a load stands, every two seconds until it ends."""
+    view, said = LoadView(plan), time.monotonic()
+    while not going.wait(_REFRESH_S):
+        view.take(going.snapshot())
+        if time.monotonic() - said >= _LINE_EVERY_S:
+            said = time.monotonic()
+            say(view.line())
 
 
 class LoadView:

@@ -13,9 +13,13 @@ and to go on with a run that was cut off:
 
 from __future__ import annotations
 
-from assay.runner.bench import HERE, CutShort, Interrupted, Observer, Silent
-from assay.runner.controller import Resumed, begin, go_on, resume
-from assay.runner.prepare import machine_lock
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.runner.bench import HERE, CutShort, Interrupted, Observer, Silent
+    from assay.runner.controller import Resumed, begin, go_on, resume
+    from assay.runner.prepare import machine_lock
 
 __all__ = [
     "HERE",
@@ -29,3 +33,18 @@ __all__ = [
     "machine_lock",
     "resume",
 ]
+
+_HOMES = {
+    "bench": ("HERE", "CutShort", "Interrupted", "Observer", "Silent"),
+    "controller": ("Resumed", "begin", "go_on", "resume"),
+    "prepare": ("machine_lock",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Import the module that has the name (PEP 562): `assay load` must not wait for what runs studies."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -296,6 +296,12 @@ class Watch:
         )
 
 
+def client_watch(cpus: tuple[int, ...]) -> Watch:
+    """Watch the machine from here on, beside a client on those cores and a server of which nothing is
+    known."""
+    return Watch(CoreSplit(client=cpus, server=(), cores=os.cpu_count() or 1))
+
+
 class _Marks(NamedTuple):
     """The host's clocks at a moment."""
 

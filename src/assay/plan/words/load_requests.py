@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -71,11 +72,12 @@ class RequestFile:
         return "sequential" if asked == "sequential" else "random"
 
 
-def read(path: str, common: Tree, *, templated: bool, url: str = "") -> RequestFile:
-    """Read the file ("-": standard input); InputError names the line. `common` is what the flags say of every
-    request, `url` the server's, which URLs of the file have to be of."""
+def read(path: str | Sequence[bytes], common: Tree, *, templated: bool, url: str = "") -> RequestFile:
+    """Read the file ("-": standard input), or lines; InputError names the line. `common` is what the flags
+    say of every request, `url` the server's, which URLs of the file have to be of."""
     decoder = msgspec.json.Decoder(RequestLine)
     found = RequestFile([], weighted=False, lines=[])
+    folder = Path.cwd() if path == "-" or not isinstance(path, str) else Path(path).parent
     for number, text in enumerate(_lines(path), 1):
         text = text.strip()
         if not text or text.startswith(b"#"):
@@ -83,7 +85,7 @@ def read(path: str, common: Tree, *, templated: bool, url: str = "") -> RequestF
         try:
             line = decoder.decode(text) if text.startswith((b"{", b"[")) else _plain(text)
             line.path = _target(line.path, url)
-            request = _request(line, common, Path.cwd() if path == "-" else Path(path).parent)
+            request = _request(line, common, folder)
         except (msgspec.DecodeError, ValueError, argparse.ArgumentTypeError) as problem:
             raise InputError(
                 f"{_named(path)}, line {number}: {problem}", 'write it like /a or {"path": "/a"}'
@@ -97,14 +99,18 @@ def read(path: str, common: Tree, *, templated: bool, url: str = "") -> RequestF
     return found
 
 
-def _lines(path: str) -> list[bytes]:
+def _lines(path: str | Sequence[bytes]) -> Sequence[bytes]:
+    if not isinstance(path, str):
+        return path
     try:
         return (sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()).splitlines()
     except OSError as problem:
         raise InputError(f"{_named(path)}: {reason_of(problem)}", cure_of(problem)) from None
 
 
-def _named(path: str) -> str:
+def _named(path: str | Sequence[bytes]) -> str:
+    if not isinstance(path, str):
+        return "requests"
     return "standard input" if path == "-" else path
 
 

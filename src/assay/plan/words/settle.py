@@ -92,7 +92,8 @@ def _given_as(field: str, load: DraftedLoad) -> str:
         told = (
             f", {_INDEX.sub('', where)}" if where != "target" else f", path {plan.requests[number].target!r}"
         )
-        return f"{load.given['requests']}, line {load.lines[number]}{told}"
+        file = load.given["requests"]
+        return f"{file if isinstance(file, str) else 'requests'}, line {load.lines[number]}{told}"
     if where == "target":
         return f"the path {plan.requests[number].target!r} of the URL"
     return _flag(where if where.startswith("expect") else f"request.{where}", load)

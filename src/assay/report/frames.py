@@ -1,0 +1,139 @@
+"""A run as tidy tables: columns of plain values, one row an observation, for pandas, polars and the like.
+
+Every table has `run_id` and `case`. Names end in the unit: `_ns` nanoseconds, `_s` seconds, `_per_s`,
+`_bytes`; a share is between 0 and 1. What is not known is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from assay import stats
+from assay.model.run import Run
+from assay.model.trial import Trial
+from assay.report import exports
+from assay.report.model.rows import Row, sections
+
+Frames: TypeAlias = "dict[str, dict[str, list[Any]]]"
+"""By the name of a table its columns, by the name of a column its values."""
+_PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99)
+
+
+def frames_of(run: Run) -> Frames:
+    """The tables: `cases`, `trials`, `latency`, `windows`, `slices`, `findings`."""
+    return {
+        "cases": _columns(_CASES, map(_case, _rows(run)), run),
+        "trials": _columns((), exports.rows(run), run),
+        "latency": _columns(_LATENCY, _each(run, _latency), run),
+        "windows": _columns(_WINDOWS, _each(run, _windows), run),
+        "slices": _columns(_SLICES, _each(run, _slices), run),
+        "findings": _columns(_FINDINGS, _findings(run), run),
+    }
+
+
+_CASES = (
+    "case", "server", "variant", "workload", "load", "role", "rank", "throughput_per_s", "low_per_s",
+    "high_per_s", "invalid", "error_share", "trials", "failed_trials", "server_cpu_share",
+    "peak_memory_bytes", "start_ns",
+)  # fmt: skip
+_LATENCY = ("case", "trial", "block", "clock", "percentile", "latency_ns")
+_WINDOWS = (
+    "case", "trial", "block", "phase", "start_ns", "length_ns", "started", "completed", "failed",
+    "bytes_read", "throughput_per_s",
+)  # fmt: skip
+_SLICES = ("case", "trial", "block", "round", "phase", "length_ns", "completed", "throughput_per_s")
+_FINDINGS = (
+    "case", "other_case", "code", "severity", "title", "evidence", "remedy", "on_throughput", "on_times",
+    "on_comparison",
+)  # fmt: skip
+
+
+def _columns(names: Iterable[str], rows: Iterable[Mapping[str, Any]], run: Run) -> dict[str, list[Any]]:
+    """The rows as columns; `names` are there also where no row is."""
+    found = list(rows)
+    known = dict.fromkeys(["run_id", *names, *(found[0] if found else ())])
+    run_id = run.header.run_id
+    return {name: [row.get(name) if name != "run_id" else run_id for row in found] for name in known}
+
+
+def _rows(run: Run) -> Iterator[Row]:
+    return (row for section in sections(run) for row in section.rows)
+
+
+def _case(row: Row) -> dict[str, Any]:
+    case, known, found = row.case, row.known, row.throughput
+    return {
+        "case": case.id,
+        "server": case.server,
+        "variant": case.variant,
+        "workload": case.workload,
+        "load": case.load,
+        "role": case.role,
+        "rank": row.rank,
+        "throughput_per_s": found.value if found else None,
+        "low_per_s": known.low if known else found.low if found else None,
+        "high_per_s": known.high if known else found.high if found else None,
+        "invalid": row.invalid,
+        "error_share": row.error_share,
+        "trials": row.trials,
+        "failed_trials": row.failed_trials,
+        "server_cpu_share": row.cpu_share,
+        "peak_memory_bytes": row.peak_memory_bytes.value if row.peak_memory_bytes else None,
+        "start_ns": row.start_ns.value if row.start_ns else None,
+    }
+
+
+def _each(run: Run, rows: Callable[[Trial], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """The rows of each trial, with what says whose they are."""
+    for trial in run.trials:
+        own = {"case": trial.case, "trial": trial.number, "block": trial.block}
+        yield from (own | row for row in rows(trial))
+
+
+def _latency(trial: Trial) -> Iterator[dict[str, Any]]:
+    """Percentiles that enough requests stand behind, of each clock; `clock` is "service" or "response"."""
+    measured = trial.measurement
+    clocks = {"service": measured.service_time, "response": measured.response_time} if measured else {}
+    for clock, times in clocks.items():
+        if times is None:
+            continue
+        found = stats.quantiles(times, tuple(p / 100 for p in _PERCENTILES))
+        for percentile, quantile in zip(_PERCENTILES, found, strict=True):
+            if quantile is not None:
+                yield {"clock": clock, "percentile": float(percentile), "latency_ns": quantile.value_ns}
+
+
+def _windows(trial: Trial) -> Iterator[dict[str, Any]]:
+    for window in trial.measurement.windows if trial.measurement else ():
+        yield {
+            "phase": window.phase,
+            "start_ns": window.start_ns,
+            "length_ns": window.length_ns,
+            "started": window.started,
+            "completed": window.completed,
+            "failed": window.failed,
+            "bytes_read": window.bytes_read,
+            "throughput_per_s": _rate(window.completed, window.length_ns),
+        }
+
+
+def _slices(trial: Trial) -> Iterator[dict[str, Any]]:
+    for one in trial.arm.slices if trial.arm else ():
+        yield {
+            "round": one.round,
+            "phase": one.phase,
+            "length_ns": one.length_ns,
+            "completed": one.completed,
+            "throughput_per_s": _rate(one.completed, one.length_ns),
+        }
+
+
+def _rate(completed: int, length_ns: int) -> float | None:
+    return completed / length_ns * 1e9 if length_ns else None
+
+
+def _findings(run: Run) -> Iterator[dict[str, Any]]:
+    for finding in run.judgement.findings if run.judgement else ():
+        own = {name: getattr(finding, name) for name in _FINDINGS if hasattr(finding, name)}
+        yield own | {"case": finding.subject.case, "other_case": finding.subject.other_case}

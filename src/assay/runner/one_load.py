@@ -1,0 +1,111 @@
+"""A load that stands alone: offered, and made a run of one trial, judged, and kept where that is wanted.
+
+Imported before the load starts: what it does not need is imported by the functions that do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay.engine import driver, target_policy
+from assay.engine.generator import EndedLoad, GoingLoad, drive, to_its_end
+from assay.plan.words import settle
+from assay.plan.words.load_plan import DraftedLoad
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.engine.driver import EngineRun
+    from assay.engine.generator import Watching
+    from assay.model.plan import LoadPlan
+    from assay.model.run import Header, Run
+
+Look: TypeAlias = "Callable[[GoingLoad, LoadPlan], object]"
+"""Looks on while a load goes on, until it ends."""
+
+
+def offer(load: DraftedLoad, watch: Look | None = None) -> EndedLoad[EngineRun]:
+    """Offer a settled load from this process, to its end or until Ctrl-C; `watch` looks on meanwhile.
+
+    InputError names what was given of it; EnvironmentLacks where this machine cannot offer it.
+    """
+
+    def start(plan: LoadPlan) -> EngineRun:
+        with settle.named(load):
+            return driver.start(plan)
+
+    return drive(
+        load.plan,
+        start,
+        same_machine=target_policy.is_this_machine(target_policy.first_hops(load.plan)),
+        watch=lambda going: watch(going, load.plan) if watch else to_its_end(going),
+        machine=lambda: _machine(load.plan),
+    )
+
+
+def _machine(plan: LoadPlan) -> Watching:
+    """Watch the machine from here on. Imported while the load runs already: it is not light."""
+    from assay.servers.host import client_watch
+
+    return client_watch(plan.cpus)
+
+
+def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
+    """The load as a judged run of one trial. `name` is its server's, `command` what was asked."""
+    from assay.model.run import Run
+    from assay.model.trial import Link, Trial
+    from assay.verdict import judged
+
+    header = _header(ended, name, command)
+    [(case, plan)] = header.design.plans.items()
+    trial = Trial(
+        number=0,
+        case=case,
+        block=0,
+        position=0,
+        started_at_unix_ns=ended.measurement.started_at_unix_ns,
+        plan=plan,
+        measurement=ended.measurement,
+        host=ended.host,
+        link=Link(same_machine=ended.same_machine),
+    )
+    return judged(Run(header=header, trials=(trial,), judgement=None))
+
+
+def _header(ended: EndedLoad[Any], name: str, command: Sequence[str]) -> Header:
+    from assay import store
+    from assay.model.design import LoadDesign
+    from assay.model.run import FORMAT, Header
+    from assay.model.trial import AS_GIVEN, Case
+    from assay.servers import host
+    from assay.servers.cores import CoreSplit
+
+    plan = ended.plan
+    case = name or plan.url.removeprefix("http://")
+    begun_ns = ended.measurement.started_at_unix_ns
+    design = LoadDesign(title=f"Load on {case}", plans={case: plan}, titles={case: plan.url})
+    return Header(
+        format=FORMAT,
+        run_id=store.new_run_id("load", begun_ns),
+        created_unix_ns=begun_ns,
+        command=tuple(command),
+        study_name="load",
+        design=design,
+        cases=(Case(id=case, server=case, variant="", workload=plan.requests[0].target, load=AS_GIVEN),),
+        environment=host.environment(CoreSplit(plan.cpus, (), os.cpu_count() or 1), {}),
+    )
+
+
+def keep(run: Run, results: Path) -> Path:
+    """Write the record of the judged run below `results`; its folder. EnvironmentLacks where it cannot be."""
+    from assay import store
+    from assay.model.run import TrialDone
+
+    assert run.judgement is not None  # it was made with one
+    with store.create(results, run.header) as kept:
+        for trial in run.trials:
+            kept.append(TrialDone(trial=trial))
+        kept.append(run.judgement)
+    return kept.folder
