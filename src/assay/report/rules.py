@@ -113,14 +113,14 @@ def _notes(code: str) -> dict[str, tuple[str, ...]]:
 
 
 def in_full(told: RulePage) -> RenderableType:
-    """A page for the terminal."""
+    """A page for the terminal, without Markdown."""
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(overflow="fold", ratio=1)
     for name, items in told.sections.items():
         for number, item in enumerate(items):
             mark = "- " if name in _LISTS and len(items) > 1 else ""
-            table.add_row(name if number == 0 else "", Text(mark + item))
+            table.add_row(name if number == 0 else "", Text(mark + item.replace("`", "")))
     return Group(Text(f"{told.code}  {told.title}", HEADING), Padding(table, (0, 0, 1, 2)))
 
 
