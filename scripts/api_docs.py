@@ -20,6 +20,7 @@ from study_pages.layout import item, wrapped
 import assay
 from assay.plan.words import options
 from assay.plan.words.load_table import GROUPS
+from assay.report import frames
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 WRITTEN = "<!-- Written by `make api-docs` from the code. -->"
@@ -75,6 +76,11 @@ def page() -> str:
             lines += ["", f"## {verb.__name__}", "", *_signature(verb), *_prose(inspect.getdoc(verb) or "")]
     for kind in TYPES:
         lines += ["", f"## {kind.__name__}", *_prose(inspect.getdoc(kind) or ""), "", *_members(kind)]
+    lines += ["", "## Tables of `frames()`", *_prose(inspect.getdoc(frames) or ""), ""]
+    lines += ["A [notebook](frames.ipynb) shows them in use.", ""]
+    for name, columns in frames.TABLES.items():
+        said = ", ".join(f"`{column}`" for column in columns) or "the columns of `assay report --csv`"
+        lines += item(f"`{name}`: {said}")
     for title, taken in OPTIONS.items():
         lines += ["", f"## {title}", "", "| option | type | meaning |", "|---|---|---|"]
         lines += [f"| `{name}` | {said} | {meaning(name)} |" for name, said in own(taken)]

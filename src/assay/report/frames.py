@@ -20,45 +20,45 @@ Frames: TypeAlias = "dict[str, dict[str, list[Any]]]"
 _PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99)
 
 
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "cases": (
+        "case", "server", "variant", "workload", "load", "role", "rank", "throughput_per_s", "low_per_s",
+        "high_per_s", "invalid", "error_share", "trials", "failed_trials", "server_cpu_share",
+        "peak_memory_bytes", "start_ns",
+    ),
+    "trials": (),
+    "latency": ("case", "trial", "block", "clock", "percentile", "latency_ns"),
+    "windows": (
+        "case", "trial", "block", "phase", "start_ns", "length_ns", "started", "completed", "failed",
+        "bytes_read", "throughput_per_s",
+    ),
+    "slices": ("case", "trial", "block", "round", "phase", "length_ns", "completed", "throughput_per_s"),
+    "findings": (
+        "case", "other_case", "code", "severity", "title", "evidence", "remedy", "on_throughput", "on_times",
+        "on_comparison",
+    ),
+}  # fmt: skip
+"""The columns of each table beside `run_id`. Those of `trials` are the columns of `--csv`."""
+
+
 def frames_of(run: Run) -> Frames:
-    """The tables: `cases`, `trials`, `latency`, `windows`, `slices`, `findings`."""
-    return {
-        "cases": _columns(_CASES, map(_case, _rows(run)), run),
-        "trials": _columns((), exports.rows(run), run),
-        "latency": _columns(_LATENCY, _each(run, _latency), run),
-        "windows": _columns(_WINDOWS, _each(run, _windows), run),
-        "slices": _columns(_SLICES, _each(run, _slices), run),
-        "findings": _columns(_FINDINGS, _findings(run), run),
+    """The tables of `TABLES`, with a row for each case, trial, percentile, window, slice and finding."""
+    rows = {
+        "cases": map(_case, (row for section in sections(run) for row in section.rows)),
+        "trials": exports.rows(run),
+        "latency": _each(run, _latency),
+        "windows": _each(run, _windows),
+        "slices": _each(run, _slices),
+        "findings": _findings(run),
     }
+    return {name: _columns(columns, rows[name], run.header.run_id) for name, columns in TABLES.items()}
 
 
-_CASES = (
-    "case", "server", "variant", "workload", "load", "role", "rank", "throughput_per_s", "low_per_s",
-    "high_per_s", "invalid", "error_share", "trials", "failed_trials", "server_cpu_share",
-    "peak_memory_bytes", "start_ns",
-)  # fmt: skip
-_LATENCY = ("case", "trial", "block", "clock", "percentile", "latency_ns")
-_WINDOWS = (
-    "case", "trial", "block", "phase", "start_ns", "length_ns", "started", "completed", "failed",
-    "bytes_read", "throughput_per_s",
-)  # fmt: skip
-_SLICES = ("case", "trial", "block", "round", "phase", "length_ns", "completed", "throughput_per_s")
-_FINDINGS = (
-    "case", "other_case", "code", "severity", "title", "evidence", "remedy", "on_throughput", "on_times",
-    "on_comparison",
-)  # fmt: skip
-
-
-def _columns(names: Iterable[str], rows: Iterable[Mapping[str, Any]], run: Run) -> dict[str, list[Any]]:
+def _columns(names: Iterable[str], rows: Iterable[Mapping[str, Any]], run_id: str) -> dict[str, list[Any]]:
     """The rows as columns; `names` are there also where no row is."""
-    found = list(rows)
+    found = [{"run_id": run_id, **row} for row in rows]
     known = dict.fromkeys(["run_id", *names, *(found[0] if found else ())])
-    run_id = run.header.run_id
-    return {name: [row.get(name) if name != "run_id" else run_id for row in found] for name in known}
-
-
-def _rows(run: Run) -> Iterator[Row]:
-    return (row for section in sections(run) for row in section.rows)
+    return {name: [row[name] for row in found] for name in known}
 
 
 def _case(row: Row) -> dict[str, Any]:
@@ -135,5 +135,5 @@ def _rate(completed: int, length_ns: int) -> float | None:
 
 def _findings(run: Run) -> Iterator[dict[str, Any]]:
     for finding in run.judgement.findings if run.judgement else ():
-        own = {name: getattr(finding, name) for name in _FINDINGS if hasattr(finding, name)}
-        yield own | {"case": finding.subject.case, "other_case": finding.subject.other_case}
+        own = {"case": finding.subject.case, "other_case": finding.subject.other_case}
+        yield own | {name: getattr(finding, name) for name in TABLES["findings"][2:]}

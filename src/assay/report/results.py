@@ -150,10 +150,7 @@ class RunResult:
         return self.exit_code == 0
 
     def frames(self) -> Frames:
-        """Tables as columns, which pandas and polars take as they are: `pandas.DataFrame(frames["trials"])`.
-
-        See docs/frames.md for their columns.
-        """
+        """Tables as columns, which pandas and polars take as they are: `DataFrame(frames["trials"])`."""
         return frames_of(self.run)
 
     def markdown(self) -> str:
