@@ -41,10 +41,10 @@ def commanded(
         begin = max(last + 1, starts[at] if at >= 0 else 0)
         above = common_command(tuple(call for call in calls if begin <= call.line <= end)) if calls else None
         own = {call.line: call for call in calls if first <= call.line <= end}
-        yield replace(
-            grid,
-            results=tuple(replace(row, command=common or above or own.get(row.line)) for row in grid.results),
-        )
+        title = _title(sections[at] if at >= 0 else None)
+        rows = (replace(row, command=common or above or own.get(row.line)) for row in grid.results)
+        named = tuple(row if row.label else replace(row, label=title) for row in rows)
+        yield replace(grid, results=named)
         last = end
 
 

@@ -33,7 +33,7 @@ from assay.audit.document import (
 from assay.audit.facts import Facts, facts, known_tools
 from assay.audit.headings import RATE
 from assay.audit.listed import drawn, fielded, listed, timed
-from assay.audit.names import distinct, key_of
+from assay.audit.names import distinct, is_scenario, key_of
 from assay.audit.scan import json_reports, outputs
 from assay.audit.spoken import alone, spoken
 from assay.audit.tables import Grid, results
@@ -102,6 +102,15 @@ class Evidence:
         return iter(self._pairs)
 
     @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The names of what has results in tables of things, not of loads."""
+        grids = [
+            grid for grid in self.grids if not (grid.table.head and _WORKLOADS.search(grid.table.head[0]))
+        ]
+        labels = {key_of(row.label): row.label for grid in grids for row in grid.results if row.label}
+        return tuple(label for key, label in labels.items() if key and not is_scenario(label))
+
+    @cached_property
     def _pairs(self) -> tuple[tuple[Reported, Reported], ...]:
         pairs = [
             (a, b)
@@ -110,12 +119,22 @@ class Evidence:
             for a, b in combinations(grid.results, 2)
             if a.group == b.group and distinct(a.label, b.label) and not _of_one(grid, a, b)
         ]
-        if len(self.outputs) > 60:
+        single = [
+            grid.results[0]
+            for grid in self.grids
+            if grid.table.head and len({row.label for row in grid.results}) == 1 and len(grid.results) < 3
+        ]
+        alone = [*self.outputs, *single]
+        if len(alone) > 60:
             return tuple(pairs)
+        heads = {grid.table.number: grid.table.head for grid in self.grids}
         named = [
             (a, b)
-            for a, b in combinations(self.outputs, 2)
-            if (a.tool == b.tool or _tools_named(a, b)) and a.group == b.group and distinct(a.label, b.label)
+            for a, b in combinations(alone, 2)
+            if heads.get(a.table) == heads.get(b.table)
+            and (a.tool == b.tool or _tools_named(a, b))
+            and a.group == b.group
+            and distinct(a.label, b.label)
         ]
         beside = [pair for pair in named if _siblings(self, *pair)]
         # Under "Go" / "Gin" and "Rust" / "Actix" nothing else stands side by side: then these do.

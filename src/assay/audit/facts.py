@@ -47,7 +47,8 @@ _VERSION = re.compile(
 _DATE = re.compile(
     r"\b(?:20[012]\d-[01]?\d-[0-3]?\d(?=T|\b)|20[012]\d/[01]?\d/[0-3]?\d|[0-3]?\d[./][01]?\d[./]20[012]\d"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?:\s[0-3]?\d(?:st|nd|rd"
-    r"|th)?,?)?\s20[012]\d)(?=T|\b)",
+    r"|th)?,?)?\s20[012]\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\s{1,2}\d{1,2}\s\d\d:\d\d:\d\d(?:\s\w{2,5})?"
+    r"\s20[012]\d|20[012]\d年\d{1,2}月)(?=T|\b|\d|年)",
     re.IGNORECASE,
 )
 _COUNT = r"(?P<n>\d{1,5}|one|two|three|four|five|six|seven|eight|nine|ten|several|multiple)"

@@ -13,13 +13,13 @@ from assay.audit.interval import NUMBER, SECONDS, Interval, exactly, printed
 
 _COUNTED = (
     r"(?:http\s)?(?:k?req(?:uest)?s?|rq|reqs|r|requ?êtes|hits|trans(?:actions)?|quer(?:y|ies)|calls|responses"
-    r"|anfragen|solicitudes|peticiones|запросов|请求)"
+    r"|anfragen|solicitudes|solicitações|peticiones|petições|requisições|запросов|запр\.?|请求|リクエスト)"
 )
+_SECOND = r"(?:s(?:ec(?:ond)?s?)?|sekunden?|secondes?|segundos?|seg|сек(?:унду)?|с|秒)"
 RATE = re.compile(
-    rf"\b{_COUNTED}\.?(?:\s(?:handled|served|processed|completed|answered))?\s{{0,2}}(?:/|\bper\b"
-    rf"|\bpro\b|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:s|secs?"
-    rf"|seconds?|sekunde|seconde|segundo|секунду)\b"
-    r"|\b(?:k?rps|qps|tps|req/s)\b|每秒请求",
+    rf"\b{_COUNTED}\.?(?:\s(?:handled|served|processed|completed|answered))?\s{{0,2}}(?:/|\bper\b|\bpro\b"
+    rf"|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:{_SECOND}|req)(?![^\W\d_])"
+    r"|/\s?rps\b|\b(?:k?rps|qps|tps|req/s)\b|每秒(?:请求|事务|查询)|リクエスト[/／]秒|秒間リクエスト|请求[/／]秒",
     re.IGNORECASE,
 )
 """Words for requests a second, in headings, cells and sentences."""
@@ -30,66 +30,89 @@ _SEVERAL_SECONDS = re.compile(
 """A count in so many seconds: "hits / 10s"."""
 
 _TIME_WORDS = re.compile(
-    r"latenc|\blat\b|response time|time per request|service time|\brt\b|duration|antwortzeit|delay|ttfb"
+    r"latenc|\blat\b|response time|time per request|service time|\brt\b|duration|antwortzeit|latenz"
+    r"|delay|ttfb"
+    r"|temps de réponse|tiempo de respuesta|tempo de resposta|latência|latencia|durée|duração|duración|dauer"
+    r"|задержк|время (?:ответа|отклика)|длительность|延[迟遲]|响应时间|レイテンシ|応答時間|レスポンスタイム"
 )
 _TIME_UNIT = re.compile(
-    r"(?:\(|\[|,|\bin\b|/|\s)\s{0,2}(ns|us|µs|μs|ms|msec|milliseconds?|s|sec|secs"
-    r"|seconds?)\s{0,2}(?:\)|\]|$|\s)"
+    r"(?:\(|\[|,|\bin\b|/|\s|（)\s{0,2}(ns|us|µs|μs|usec|microseconds?|ms|msec|milliseconds?|s|sec|secs|seconds?"
+    r"|мкс|мс|сек|毫秒|微秒|秒)\s{0,2}(?:\)|\]|$|\s|）)"
 )
 _PERCENTILE = re.compile(
-    r"(?<![\d.])p\.?\s?(\d{2}(?:[.,]?\d{1,3})?)\b|\b(\d{2}(?:\.\d{1,3})?)(?:th|st|nd|rd|-?\s?%"
-    r"|\s?percentile|%ile|%-ile|\s?%? ?line)"
+    r"(?<![\d.])t?p\.?\s?(\d{2}(?:[.,]?\d{1,3})?)\b|\b(\d{2}(?:\.\d{1,3})?)(?:th|st|nd|rd|-?\s?%"
+    r"|\s?percentile?|%ile|%-ile|\s?%? ?line|-?(?:й|го|ый)?\s?перцентил|\s?百?分位|\s?パーセンタイル|线)"
 )
 _OF_JMETER = re.compile(r"\d\d(?:\.\d+)?(?:th)?\s?%? ?line")
 """Headings of JMeter's own tables, whose times are in ms."""
 _SIZE_UNIT = re.compile(r"\b([kmg]?)(i?)(b|bytes)\b")
 
 _DEVIATION = re.compile(r"std\.?\s?dev|stdev|deviation|\bstd\b|σ|±")
-_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "ratio",
-        re.compile(
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (figure, re.compile(words))
+    for figure, words in (
+        (
+            "ratio",
             r"\bvs\b|relative|speed-?up|\bratio\b|\bdiff|faster|slower|\bgain|improve|overhead|compar"
-            r"|(?<!\d)%\s?(?:of|to)\b|\brank|delta|Δ|factor"
+            r"|(?<!\d)%\s?(?:of|to)\b|\brank|delta|Δ|factor",
         ),
-    ),
-    (
-        "bytes",
-        re.compile(
-            r"(?:transfer(?:red)?|data|bytes)(?: read)? total|total (?:transfer|data|bytes)|data read"
+        (
+            "bytes",
+            r"(?:transfer(?:red)?|data|bytes)(?: read)? total|total (?:transfer|data|bytes)|data read",
         ),
-    ),
-    (
-        "transfer",
-        re.compile(
+        (
+            "transfer",
             r"throughput\W{0,3}[kmg]i?b\b|\b[kmg]i?b(?:ytes)?\s?(?:/|per)\s?s|transfer|bandwidth"
-            r"|bytes\s?/\s?s|\b[kmg]bps\b"
+            r"|bytes\s?/\s?s|\b[kmg]bps\b",
         ),
-    ),
-    (
-        "error_share",
-        re.compile(
-            r"(?:error|failure|fail)\w{0,3}\s?(?:rate|ratio|%|\(%\)|percent)|% ?(?:errors?|failed)|success"
+        ("good_share", r"succe(?:ss|eded)|availability|erfolg|réussi|éxito|sucesso|успе[шх]|成功"),
+        (
+            "error_share",
+            r"(?:error|failure|fail)\w{0,3}\s?(?:rate|ratio|%|\(%\)|percent)|% ?(?:errors?|failed)|fehlerrate"
+            r"|taux d['’]erreur|tasa de errores?|taxa de erros?|[错誤错]误率|失败率|エラー率|失敗率",
         ),
-    ),
-    ("errors", re.compile(r"\berrors?\b|\bfail|non[- ]?2xx|time-?outs?\b")),
-    ("cpu", re.compile(r"\bcpu\b")),
-    ("memory", re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|footprint|\bheap\b")),
-    ("connections", re.compile(r"\bconnections?\b|\bconcurren|\bconns?\b|\bclients?\b|\busers?\b|\bvus\b")),
-    ("threads", re.compile(r"\bthreads?\b")),
-    ("workers", re.compile(r"\bworkers?\b|\bprocess(?:es)?\b|\bcores?\b|\binstances?\b")),
-    ("runs", re.compile(r"\bruns?\b|\biteration|\btrial|\brepetition|\bsample")),
-    ("spread", re.compile(r"^tolerance$|margin of error|error margin|^±$|^\+/-$|^variance$")),
-    ("stdev", _DEVIATION),
-    ("version", re.compile(r"\bversions?\b|\bcommit\b|\brelease\b")),
+        (
+            "errors",
+            r"\berrors?\b|\bfail|non[- ]?2xx|\b[45]xx\b|time-?outs?\b|\btimed? ?out|\bfehler"
+            r"|\berreurs?\b|\berrores\b"
+            r"|\berros\b|\bfalhas\b|\bfallos\b|échecs|ошиб|错误|失败|エラー|失敗",
+        ),
+        ("cpu", r"\bcpu\b|процессор"),
+        (
+            "memory",
+            r"\bmem(?:ory)?\b|\brss\b|\bram\b|footprint|\bheap\b|speicher|mémoire"
+            r"|mem[oó]ria|память|内存|メモリ",
+        ),
+        (
+            "connections",
+            r"\bconnections?\b|\bconcurren|\bconns?\b|\bclients?\b|\busers?\b|\bvus\b|verbindungen|conexões|conexiones"
+            r"|connexions|соединени|пользовател|usu[aá]rios|utilisateurs|\bnutzer|并发|连接|同時接続",
+        ),
+        ("threads", r"\bthreads?\b|线程|поток"),
+        ("workers", r"\bworkers?\b|\bprocess(?:es)?\b|\bcores?\b|\binstances?\b|\bkerne\b|核心"),
+        ("runs", r"\bruns?\b|\biteration|\btrial|\brepetition|\bsample"),
+        ("spread", r"^tolerance$|margin of error|error margin|^±$|^\+/-$|^variance$"),
+        ("stdev", _DEVIATION.pattern + r"|abweichung|écart|desvio|desviación|отклонение|标准差|標準偏差"),
+        ("version", r"\bversions?\b|\bcommit\b|\brelease\b|версия|版本"),
+    )
 )
+"""What a heading's words say, as they are tried in turn. `good_share` is what `error_share` leaves."""
 _REQUESTS = re.compile(
     r"^(?:total |# ?|number of |completed |no\. of )?req(?:uest)?s?(?: count| total| completed)?$"
     r"|^# ?samples$"
+    r"|^(?:anzahl )?anfragen$|^(?:total (?:de )?)?(?:requêtes|peticiones|requisições"
+    r"|solicitudes)(?: totales| totais)?$"
+    r"|^(?:всего )?запрос(?:ов|ы)$|^(?:总)?请求(?:总)?数$|^リクエスト数$"
 )
-_MEAN = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\bdurchschnitt|\bmoyen")
-_MAX = re.compile(r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b|\bpeak\b")
-_MIN = re.compile(r"\bmin(?:imum)?\b|\bfastest\b|\bshortest\b|\bbest\b")
+_MEAN = re.compile(
+    r"\bavg\b|\baverage\b|\bmean\b|\bdurchschnitt|\bmoyen|\bmittel|\bpromedio|\bm[eé]di[oa]\b|средн|平均|均值"
+)
+_MAX = re.compile(
+    r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b|\bpeak\b|\bm[aá]xim[oa]?|\bmáx\b|макс|最大|最长|最長"
+)
+_MIN = re.compile(
+    r"\bmin(?:imum)?\b|\bfastest\b|\bshortest\b|\bbest\b|\bm[ií]nim[oa]?|\bmín\b|мин(?:им|\b)|最小|最短"
+)
 _THOUSANDS = re.compile(
     r"\b(?:k|thousand)\s{0,2}(?:req|rps|qps|/s)|\((?:k|in thousands?|thousands?)\)|[x×]\s?1000"
     r"|\bkrps\b|\bkreq",
@@ -134,7 +157,9 @@ def heading(text: str) -> Heading | None:
     if percentile and _OF_JMETER.fullmatch(words):
         return Heading("percentile", percentile, 1e-3)
     if percentile and (
-        is_time or unit or re.fullmatch(r"\W*(?:p\s?[\d.]+|[\d.]+(?:th|st|nd|rd|%| ?percentile)+)\W*", words)
+        is_time
+        or unit
+        or re.fullmatch(r"\W*(?:t?p\s?[\d.]+|[\d.]+(?:th|st|nd|rd|%| ?percentile)+)\W*", words)
     ):
         return Heading("percentile", percentile, unit)
     if _REQUESTS.fullmatch(words):
@@ -176,14 +201,21 @@ def _rate(words: str) -> Heading | None:
     return Heading("rate", unit=_rate_unit(words))
 
 
+_THROUGHPUT = (
+    r"(?:(?:max(?:imum)?|avg|average|mean|total) )?(?:throughput|speed|performance)(?: \(?(?:avg|mean"
+    r"|average)\)?)?"
+    r"|durchsatz|débit|rendimiento|vazão|пропускная способность|吞吐量?|スループット"
+)
+
+
 def _time(words: str, unit: float, *, is_time: bool) -> Heading | None:
     if not (is_time or unit):
-        if re.fullmatch(r"throughput|speed|performance", words):
+        if re.fullmatch(_THROUGHPUT, words):
             return Heading("throughput")
         return None
     if re.search(r"\btotal\b|time taken|elapsed|^duration|start|boot|build|compile|test", words):
         return Heading("duration", unit=unit) if re.search(r"duration|time taken|elapsed", words) else None
-    if "median" in words or "p50" in words:
+    if _MEDIAN.search(words):
         return Heading("percentile", 50.0, unit)
     for figure, pattern in (("max", _MAX), ("min", _MIN)):
         if pattern.search(words):
@@ -193,8 +225,11 @@ def _time(words: str, unit: float, *, is_time: bool) -> Heading | None:
     return Heading("time", unit=unit) if is_time else None
 
 
+_MEDIAN = re.compile(r"\bmedian|p50|médiane|mediana|медиан|中位|中央値")
+
+
 def _percentile(words: str) -> float:
-    if "median" in words:
+    if _MEDIAN.search(words):
         return 50.0
     found = _PERCENTILE.search(words)
     if not found:
@@ -219,7 +254,7 @@ def _unit_of(figure: str, words: str) -> float:
     if figure in ("memory", "transfer", "bytes"):
         found = _SIZE_UNIT.search(words)
         return {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}[found[1]] if found else 0.0
-    if figure in ("error_share", "cpu"):
+    if figure in ("error_share", "good_share", "cpu"):
         return 0.01
     if figure in ("errors", "connections", "threads", "workers", "runs"):
         return 1.0
@@ -228,10 +263,11 @@ def _unit_of(figure: str, words: str) -> float:
 
 CELL = re.compile(
     rf"^[~≈<>≤≥+\s]{{0,4}}(?P<number>{NUMBER})\s{{0,3}}(?P<multiple>k|K|M|mil|million)?"
-    r"(?P<rest>(?:\s|±|\+/-|\+-|%|[a-zA-Zµμ/(\[]).{0,60})?$"
+    r"(?P<rest>(?:\s|±|\+/-|\+-|%|[^\W\d_]|[µμ/(\[（]).{0,60})?$"
 )
 _SPREAD = re.compile(rf"(?:±|\+/-|\+-)\s{{0,3}}(?P<number>{NUMBER})\s{{0,2}}(?P<sign>%|k)?")
-UNIT = re.compile(r"^\s{0,3}(ns|us|µs|μs|ms|msec|secs?|seconds?|s)\b")
+UNIT = re.compile(r"^\s{0,3}(ns|us|µs|μs|ms|msec|secs?|seconds?|s|мкс|мс|сек|毫秒|微秒|秒)(?![^\W\d_])")
+_SHARE = re.compile(rf"\(\s?(?P<number>{NUMBER})\s?%\s?\)|^\s{{0,2}}(?P<plain>{NUMBER})\s?%")
 _SIZE = re.compile(r"^\s{0,3}([kKMG]?)i?[bB](?:ytes)?\b")
 BYTES_A_SECOND = re.compile(r"\d\s?[kKMG]i?[bB]\s?(?:/|p)\s?s")
 A_SECOND = re.compile(r"\d\s?(?:/|per\s)\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
@@ -248,8 +284,15 @@ def put(
     european: bool,
 ) -> None:
     """Keep the figure of a cell of line `number` under what its heading says, unless one is there."""
+    share = _SHARE.search(cell) if head.figure in ("errors", "good_share") else None
+    if share is not None:
+        value = printed(share["number"] or share["plain"], european=european)
+        if value is not None:
+            told = "error_share" if head.figure == "errors" else "good_share"
+            figures.setdefault(told, Figure(value.times(0.01), number, cell[:80]))
+        return
     value = _value(head, cell, european)
-    if value is None:
+    if value is None or head.figure == "good_share":
         return
     figure = Figure(value, number, cell[:80])
     if head.figure == "percentile":

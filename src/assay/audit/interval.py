@@ -132,9 +132,9 @@ def _plain(number: str, european: bool) -> str | None:
 
 SECONDS = {
     "ns": 1e-9,
-    **dict.fromkeys(("us", "µs", "μs", "usec", "microsecond"), 1e-6),
-    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), 1e-3),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("us", "µs", "μs", "usec", "microsecond", "microseconds", "мкс", "微秒"), 1e-6),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds", "мс", "毫秒"), 1e-3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "сек", "с", "秒"), 1.0),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hour", "hours"), 3600.0),
 }

@@ -291,16 +291,20 @@ def _tables(block: TextBlock, taken: frozenset[int]) -> Iterator[TextTable]:
         if len(head) < 2 or not _heads(head):
             continue
         rows = list(_rows(lines[at : at + _MOST_ROWS], len(head), taken))
-        if len(rows) > 1:
+        if len(rows) > 1 or (rows and _SIGNS.search(line.text) and sum(map(_is_heading, head[1:])) > 1):
             yield TextTable(line.number, head, tuple(rows))
             at += len(rows)
+
+
+def _is_heading(text: str) -> bool:
+    return heading(text) is not None
 
 
 def _heads(head: tuple[str, ...]) -> bool:
     """Whether some cell but the first is the heading of a figure, and none is a figure itself."""
     if any(re.fullmatch(r"[\d.,]{1,20}\s?(?:k|ms|us|µs|s|%)?", cell) for cell in head):
         return False
-    return any(heading(cell) is not None for cell in head[1:])
+    return any(map(_is_heading, head[1:]))
 
 
 def _rows(lines: tuple[TextLine, ...], width: int, taken: frozenset[int]) -> Iterator[TextRow]:

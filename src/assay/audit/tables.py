@@ -254,7 +254,20 @@ def _columns(table: TextTable, european: bool) -> Iterator[Reported]:
                     put(figures, percentiles, head, row.cells[at], row.number, european)
                 number = number or (row.number if len(figures) + len(percentiles) > before else 0)
         if figures.keys() & {"rate", "mean", "time"} or percentiles:
-            yield _result(table, number, name, "", figures, percentiles)
+            named = next(
+                (row.cells[at] for row, _ in lines if _NAMES.fullmatch(row.cells[0]) and at < len(row.cells)),
+                "",
+            )
+            label = named if _VALUE.fullmatch(name) else name
+            yield _result(table, number, label, "", figures, percentiles)
+
+
+_VALUE = re.compile(
+    r"\W*(?:values?|results?|measured|actual|amount|figures?|wert|ergebnis|valeur|valor|resultado|значение|результат"
+    r"|值|数值|结果|値|結果)\W*",
+    re.IGNORECASE,
+)
+"""The heading of a column of values that are all of one thing."""
 
 
 def _captioned(table: TextTable, heads: list[Heading | None], european: bool) -> Iterator[Reported]:

@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s
 
 def compares(seen: Evidence) -> bool:
     """Whether the text sets results of different things side by side."""
-    return next(seen.compared(), None) is not None
+    return next(seen.compared(), None) is not None or len(seen.labels) > 1
 
 
 def few(seen: Evidence) -> Iterator[AuditHit]:
@@ -146,13 +146,10 @@ def untold(seen: Evidence) -> Iterator[AuditHit]:
         for name in row.figures
     ):
         return
-    first, second = next(seen.compared())
-    yield AuditHit(
-        first.line,
-        first.label,
-        f"{first.label!r} is compared with {second.label!r}; how often was each measured?",
-        "note",
-    )
+    pair = next(seen.compared(), None)
+    one, other = (pair[0].label, pair[1].label) if pair else seen.labels[:2]
+    line = pair[0].line if pair else next(row.line for row in seen.rows if row.label == one)
+    yield AuditHit(line, one, f"{one!r} is compared with {other!r}; how often was each measured?", "note")
 
 
 R5 = AuditRule(
