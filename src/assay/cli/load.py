@@ -135,7 +135,7 @@ def _report(ended: EndedLoad[Any], args: argparse.Namespace) -> int:
     if args.json:
         from assay.report.load import as_json
 
-        console.write(as_json(ended.plan, ended.measurement, findings, ended.generators))
+        console.write(as_json(ended.plan, ended.measurement, findings, ended.generators, ended.account))
     elif not report_outputs.takes_standard_output(args):
         _show(ended, findings, verbose=args.verbose)
     if run is not None:

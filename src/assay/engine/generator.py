@@ -13,6 +13,7 @@ from assay.core import signals
 from assay.engine import driver
 
 if TYPE_CHECKING:
+    from assay.model.account import TimeAccount
     from assay.model.interleaving import (
         Change,
         InterleavedMeasurement,
@@ -71,6 +72,7 @@ class EndedLoad(Generic[L]):
     interrupted: bool
     same_machine: bool
     host: HostSeen | None = None
+    account: TimeAccount | None = None
     generators: tuple[GeneratorSeen, ...] = ()
 
 

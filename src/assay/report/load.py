@@ -14,6 +14,7 @@ from rich.text import Text
 
 from assay import verdict
 from assay.core import units as fmt
+from assay.model.account import TimeAccount
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Measurement, Snapshot
 from assay.model.plan import LoadPlan, StopAfter
@@ -167,6 +168,7 @@ def as_json(
     measurement: Measurement,
     findings: Sequence[Finding],
     generators: Sequence[GeneratorSeen] = (),
+    account: TimeAccount | None = None,
 ) -> str:
     """Write the document, indented. Invalid figures are null; what was seen is in `measurement`."""
     times = not is_invalid(findings, "times")
@@ -187,6 +189,7 @@ def as_json(
         "findings": findings,
         "plan": plan,
         "measurement": measurement,
+        "account": account,
         **({"generators": generators} if generators else {}),
     }
     return fmt.as_json(document)

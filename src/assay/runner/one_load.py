@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.engine import driver, target_policy
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
     from assay.engine.driver import EngineRun
     from assay.engine.generator import Watching
+    from assay.model.measurement import Measurement, Snapshot
     from assay.model.plan import LoadPlan
     from assay.model.run import Header, Run
+    from assay.servers.listening import LoadWatch
 
 Look: TypeAlias = "Callable[[GoingLoad, LoadPlan], object]"
 """Looks on while a load goes on, until it ends."""
@@ -36,20 +39,51 @@ def offer(load: DraftedLoad, watch: Look | None = None) -> EndedLoad[EngineRun]:
         with settle.named(load):
             return driver.start(plan)
 
-    return drive(
-        load.plan,
-        start,
-        same_machine=target_policy.is_this_machine(target_policy.first_hops(load.plan)),
-        watch=lambda going: watch(going, load.plan) if watch else to_its_end(going),
-        machine=lambda: _machine(load.plan),
-    )
+    machine: list[LoadWatch] = []
+
+    def watched() -> Watching:
+        """Watch the machine from here on. Imported while the load runs already: it is not light."""
+        from assay.servers.listening import LoadWatch
+
+        machine.append(LoadWatch(load.plan))
+        return machine[0]
+
+    def to_the_end(going: EngineRun) -> None:
+        sampled = _Sampled(going, machine[0])
+        if watch:
+            watch(sampled, load.plan)
+        else:
+            to_its_end(sampled)
+
+    here = target_policy.is_this_machine(target_policy.first_hops(load.plan))
+    ended = drive(load.plan, start, same_machine=here, watch=to_the_end, machine=watched)
+    return replace(ended, account=machine[0].account(ended.measurement)) if machine else ended
 
 
-def _machine(plan: LoadPlan) -> Watching:
-    """Watch the machine from here on. Imported while the load runs already: it is not light."""
-    from assay.servers.host import client_watch
+@dataclass(frozen=True)
+class _Sampled:
+    """A load that goes on; whoever waits for its end lets the machine be looked at."""
 
-    return client_watch(plan.cpus)
+    going: GoingLoad
+    machine: LoadWatch
+
+    def snapshot(self) -> Snapshot:
+        return self.going.snapshot()
+
+    def begin_measuring(self, at_ns: int = 0) -> None:
+        self.going.begin_measuring(at_ns)
+
+    def stop(self, at_ns: int = 0) -> None:
+        self.going.stop(at_ns)
+
+    def wait(self, timeout_s: float) -> bool:
+        ended = self.going.wait(timeout_s)
+        if not ended:
+            self.machine.sample(self.going)
+        return ended
+
+    def result(self) -> Measurement:
+        return self.going.result()
 
 
 def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
@@ -70,6 +104,7 @@ def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
         measurement=ended.measurement,
         host=ended.host,
         link=Link(same_machine=ended.same_machine),
+        account=ended.account,
     )
     return judged(Run(header=header, trials=(trial,), judgement=None))
 

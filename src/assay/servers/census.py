@@ -48,15 +48,17 @@ class Census:
         """Count now. `tops` are the processes at the top of each tree, by the tree's name."""
         stats = dict(stats_of_all())
         parents = {pid: stat.parent for pid, stat in stats.items()}
-        trees = {
-            name: {pid for top in pids for pid in (top, *below(top, parents)) if pid in stats}
-            for name, pids in (tops or {}).items()
-        }
+        own = {os.getpid(), *below(os.getpid(), parents)}
+        trees: dict[str, set[int]] = {}
+        for name, pids in (tops or {}).items():
+            found = {pid for top in pids for pid in (top, *below(top, parents)) if pid in stats}
+            # A server may have started this process: that is no part of it then.
+            trees[name] = found if own.issuperset(pids) else found - own
         members = {pid for tree in trees.values() for pid in tree}
         clocks = {pid: ns for pid in members if (ns := process_clock_ns(pid)) is not None}
         used = resource.getrusage(resource.RUSAGE_SELF)
-        own = round(used.ru_utime * 1e9), round(used.ru_stime * 1e9)
-        return cls(stats, trees, clocks, own, time.monotonic_ns())
+        times = round(used.ru_utime * 1e9), round(used.ru_stime * 1e9)
+        return cls(stats, trees, clocks, times, time.monotonic_ns())
 
 
 @dataclass(frozen=True)
