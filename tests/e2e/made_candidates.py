@@ -26,11 +26,21 @@ flags.add_argument("--encoding", default="")
 flags.add_argument("--delay-s", type=float, default=0.0)
 flags.add_argument("--die-after", type=int, default=0)
 flags.add_argument("--fail-after", type=int, default=0)
+flags.add_argument("--calls", type=int, default=0)
+flags.add_argument("--burn-us", type=int, default=0)
+flags.add_argument("--fork", action="store_true")
 flags.add_argument("--helper", action="store_true")
 given = flags.parse_args()
 answered = 0
 if given.helper:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)  # " + __file__])
+
+def work():
+    for _ in range(given.calls):
+        os.getppid()
+    until = time.thread_time_ns() + given.burn_us * 1000
+    while given.burn_us and time.thread_time_ns() < until:
+        pass
 
 def serve(connection):
     global answered
@@ -51,6 +61,12 @@ def serve(connection):
                 print("out of everything", flush=True)
                 os._exit(3)
             time.sleep(given.delay_s)
+            child = os.fork() if given.fork else None
+            if child != 0:
+                os.waitpid(child, 0) if child else work()
+            else:
+                work()
+                os._exit(0)
             coding = f"Content-Encoding: {given.encoding}\r\n" if given.encoding else ""
             body = b"x" * given.body_bytes
             failing = given.fail_after and answered > given.fail_after

@@ -34,6 +34,16 @@ def add_yes(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help=words)
 
 
+def add_why(parser: argparse._ActionsContainer) -> None:
+    """Add the flag that asks what an answer costs."""
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="count what an answer costs each server, and say why one is faster; each is then inspected in "
+        "short loads of their own",
+    )
+
+
 def add_quiet_flag(parser: Parser) -> None:
     """Add the flag."""
     before = parser.add_argument_group("before it begins")

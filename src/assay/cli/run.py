@@ -45,6 +45,7 @@ def configure(parser: Parser) -> None:
                      help="do not measure one server a second time (A/A)")  # fmt: skip
     how.add_argument("--sequential", common=True, action="store_true",
                      help="trials one after the other instead of servers that are interleaved")  # fmt: skip
+    before_run.add_why(how)
     how.add_argument(
         "--resume", common=True, metavar="RUN", help="go on with a run, or a series, that was cut off"
     )
@@ -133,6 +134,7 @@ def _choices(args: argparse.Namespace) -> Choices:
         control=not args.no_control,
         latency=args.latency,
         interleave=not args.sequential,
+        why=args.why,
     )
 
 
@@ -215,6 +217,7 @@ def _refuse_with_resume(args: argparse.Namespace) -> None:
         "latency",
         "no_control",
         "sequential",
+        "why",
     )
     given = [name for name in chosen if getattr(args, name)]
     if args.seed is not None:

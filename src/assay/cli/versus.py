@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay.cli import adhoc_flags, load_flags
+from assay.cli import adhoc_flags, before_run, load_flags
 from assay.plan.words import parse
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def configure(parser: Parser) -> None:
                        "of the load of two candidates)")  # fmt: skip
     until.add_argument("--unlike", action="store_true", help="compare candidates whose answers differ, too")
     _gate_flags(parser)
+    before_run.add_why(until)
     slices = parser.add_argument_group("slices")
     slices.add_argument("--slice", type=parse.slice_ns, metavar="TIME",
                        help="length of a slice [found: 100ms for builds of one program, 250ms for others, or "
@@ -68,6 +69,7 @@ def configure(parser: Parser) -> None:
             "      --url https://127.0.0.1:{port}/ -k --http2 --streams 10",
             "HTTP/2 over TLS, with certificates of their own",
         ),
+        ("assay versus ./a ./b --why", "and why: what an answer costs each"),
         ("assay versus ./a ./b --sequential -d 10s", "each alone, one trial after the other"),
         ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4", "a setting"),
         (
@@ -114,6 +116,7 @@ def settled(args: argparse.Namespace) -> SettledTrials:
             interleave=args.interleave,
             fail_if_slower=args.fail_if_slower,
             fail_if_unsure=args.fail_if_unsure,
+            why=args.why,
             setup=args.setup,
             prepare=args.prepare,
             cleanup=args.cleanup,

@@ -24,7 +24,10 @@ from assay.servers import build, host, requires, server, supervised
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
+from assay.servers.cost_counting import counters_of, processes_of
+from assay.servers.counters import Counters
 from assay.servers.host import Watch
+from assay.servers.inspection import Inspector, Step
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.sampler import TreeClock
 from assay.servers.server import RunningServer
@@ -52,6 +55,8 @@ class ServerAgent(NodeAgent):
         self._watches: list[Watch] = []
         self._course: AgreedCourse | None = None
         self._looking: Looking | None = None
+        self._counting: dict[int, Counters] = {}
+        self._inspecting: dict[int, Inspector] = {}
 
     def environment(self, split: CoreSplit, tools: Sequence[Requirement]) -> Wrapped:
         """This machine's, with the versions that these tools have here, as JSON."""
@@ -182,16 +187,21 @@ class ServerAgent(NodeAgent):
         return wrapped(lambda: msgspec.json.encode(self._watches[number].observed()))
 
     def follow(
-        self, plan: InterleavedPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit
+        self,
+        plan: InterleavedPlan,
+        starts_at_unix_ns: int,
+        numbers: Sequence[int | None],
+        split: CoreSplit,
+        why: bool = False,
     ) -> Wrapped:
         """Look at servers, of each arm its own, and at all services, from now on while they are interleaved
-        from that instant on."""
+        from that instant on. `why`: count what each server does, too."""
         self._hear()
 
         def following() -> None:
             self._look_no_more()
             self._course = AgreedCourse(plan, starts_at_unix_ns)
-            arms = tuple(self._looked_at(number, split) for number in numbers)
+            arms = tuple(self._looked_at(number, split, why) for number in numbers)
             clocks = self._services.clocks() if self._services is not None else {}
             self._looking = Looking(self._course, LocalSampling(arms, self._course.zero_ns, clocks))
 
@@ -214,6 +224,50 @@ class ServerAgent(NodeAgent):
             return msgspec.json.encode(looking.looks.samples[first:]), looking.dead
 
         return wrapped(state)
+
+    def slices_counted(self) -> Wrapped:
+        """What each arm's server did in its slices, as JSON."""
+        self._hear()
+
+        def counted() -> bytes:
+            looking = self._looking
+            return msgspec.json.encode(looking.looks.counted_costs() if looking is not None else ())
+
+        return wrapped(counted)
+
+    def count(self, number: int, step: str) -> Wrapped:
+        """Begin to count what a server does, or add what came since; all of it so far, as JSON."""
+        self._hear()
+
+        def counted() -> bytes:
+            running = self._alive(number)
+            if number not in self._counting:
+                self._counting[number] = counters_of(running)
+            counters = self._counting[number]
+            if step == "begins":
+                counters.refresh()
+                counters.begins()
+            elif step == "ends":
+                counters.ends()
+            return msgspec.json.encode(counters.counted())
+
+        return wrapped(counted)
+
+    def inspect(self, number: int, step: Step, period: int) -> Wrapped:
+        """Inspect a server from here on."""
+        self._hear()
+
+        def begun() -> None:
+            running = self._alive(number)
+            self._inspecting[number] = Inspector(processes_of(running))
+            self._inspecting[number].begins(step, period)
+
+        return wrapped(begun)
+
+    def inspected(self, number: int) -> Wrapped:
+        """What was seen of it, as JSON."""
+        self._hear()
+        return wrapped(lambda: msgspec.json.encode(self._inspecting.pop(number).ends()))
 
     def followed(self) -> Wrapped:
         """Look no more; the host in each arm's slices, as JSON."""
@@ -253,6 +307,9 @@ class ServerAgent(NodeAgent):
 
         def stopped() -> None:
             self._look_no_more()
+            self._counting.pop(number, None)
+            if (inspector := self._inspecting.pop(number, None)) is not None:
+                inspector.close()
             with self._ending:  # who asks again waits for whoever has asked before
                 running = self._running.pop(number, None)
                 if running is not None:
@@ -276,13 +333,15 @@ class ServerAgent(NodeAgent):
         self._given_up |= set(self._running)
         stop_all()
 
-    def _looked_at(self, number: int | None, split: CoreSplit) -> ArmLooked:
+    def _looked_at(self, number: int | None, split: CoreSplit, why: bool) -> ArmLooked:
         """An arm's server as it is looked at; nothing is seen of one that stands elsewhere."""
         watch = Watch(split, begins=False)
         if number is None:
             return ArmLooked(watch)
         running = self._alive(number)
-        return ArmLooked(watch, TreeClock(running.kept.supervisor_pid), self._died(running))
+        clock = TreeClock(running.kept.supervisor_pid)
+        counters = counters_of(running, clock) if why else None
+        return ArmLooked(watch, clock, self._died(running), counters)
 
     def _died(self, running: RunningServer) -> Callable[[], bool]:
         services = self._services

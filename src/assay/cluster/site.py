@@ -14,6 +14,7 @@ import msgspec
 
 from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
+from assay.cluster.costs import FarCounts, FarInspector
 from assay.cluster.generators import read_clocks
 from assay.cluster.generators_slices import GeneratorsSlices
 from assay.core.errors import AssayError, EnvironmentLacks, ServerFailed
@@ -21,6 +22,7 @@ from assay.core.settings import Settings
 from assay.core.vault import scrubbed
 from assay.engine.generator import GoingSlices
 from assay.model.block import ServerSlice
+from assay.model.costs import CountedCosts
 from assay.model.interleaving import SliceTimes
 from assay.model.run import Environment
 from assay.model.trial import HostSeen, ServiceSeen
@@ -31,7 +33,7 @@ from assay.servers.cores import CoreSplit
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
-from assay.servers.site import Lives, Sampling, Site
+from assay.servers.site import Lives, Running, Sampling, Site
 
 _LOOK_S = 0.5
 _SHIP_S = 120.0
@@ -181,6 +183,7 @@ class RemoteSampling:
     samples: list[ServerSlice] = field(default_factory=list)
     _dead: Collection[int] = ()
     _asked_s: float = 0.0
+    _counted: tuple[CountedCosts | None, ...] = ()
 
     def begins(self, times: SliceTimes) -> None:
         """The node knows."""
@@ -200,10 +203,16 @@ class RemoteSampling:
     def hosts(self) -> tuple[HostSeen, ...]:
         """The node in each arm's slices; it looks no more."""
         self._ask()
+        counted = calls.ask(self.agent, "slices_counted")
+        self._counted = msgspec.json.decode(counted, type=tuple[CountedCosts | None, ...])
         return msgspec.json.decode(calls.ask(self.agent, "followed"), type=tuple[HostSeen, ...])
 
     def counted(self) -> None:
         """Nothing yet: processes of a node are not counted."""
+
+    def counted_costs(self) -> tuple[CountedCosts | None, ...]:
+        """In each arm's slices, as the node knew it when it looked no more."""
+        return self._counted
 
     def _ask(self) -> None:
         self._asked_s = time.monotonic()
@@ -303,8 +312,22 @@ class FarSite(Site):
         """Nothing yet: processes of a node are not counted."""
         return None
 
+    def counts(self, running: Running) -> FarCounts:
+        """Have the node count what a server does that is loaded alone."""
+        return FarCounts(self.agent, getattr(running, "number", None))
+
+    def inspector(self, running: Running) -> FarInspector:
+        """Have the node inspect a server."""
+        return FarInspector(self.agent, getattr(running, "number", None))
+
     def sample_slices(
-        self, slices: GoingSlices, arms: Sequence[Lives], services: Services, split: CoreSplit
+        self,
+        slices: GoingSlices,
+        arms: Sequence[Lives],
+        services: Services,
+        split: CoreSplit,
+        *,
+        why: bool = False,
     ) -> Sampling:
         """Have the node look at servers, its services and itself at both ends of each slice, by its own
         clock."""
@@ -313,7 +336,7 @@ class FarSite(Site):
         [clock] = read_clocks([self.agent])
         numbers = tuple(getattr(arm.running, "number", None) for arm in arms)
         starts_ns = slices.starts_ns + clock.offset_ns
-        calls.ask(self.agent, "follow", slices.plan, starts_ns, numbers, split)
+        calls.ask(self.agent, "follow", slices.plan, starts_ns, numbers, split, why)
         slices.followed_by(self.agent)
         return RemoteSampling(self.agent)
 

@@ -45,7 +45,7 @@ class AnyDesign(Value, frozen=True, kw_only=True):
     `plans` and `warm_ups` are by the case's id, before a rate or a warm-up that follows from other trials is
     filled in; `titles` name each case's server in full. `rules` are the thresholds that this run changes.
     With `interleave` the closed loops of a block are interleaved; without, trials follow one another, and
-    `sequential` says why where blocks are what is usual.
+    `sequential` says why where blocks are what is usual. `why` asks what each answer costs its server.
     """
 
     title: str = ""
@@ -57,6 +57,7 @@ class AnyDesign(Value, frozen=True, kw_only=True):
     rules: dict[str, RuleSetting] = {}
     interleave: Interleaving | None = None
     sequential: str = ""
+    why: bool = False
 
     @property
     def unlike(self) -> bool:
@@ -74,7 +75,7 @@ class Choices(Value, frozen=True, kw_only=True):
     `servers` keeps those entries only (the null server stays). Without `blocks` the study's number counts,
     without a `seed` one is drawn. `control` enters one case a second time, as the A/A control; `latency` adds
     open loops to every closed load; `quick` makes it a first look. Without `interleave` trials follow one
-    another.
+    another. `why` asks what each answer costs its server.
     """
 
     profile: str = "fair"
@@ -85,6 +86,7 @@ class Choices(Value, frozen=True, kw_only=True):
     control: bool = True
     latency: bool = False
     interleave: bool = True
+    why: bool = False
 
 
 class Publication(Value, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from assay.model.account import TimeAccount
+from assay.model.costs import Costs
 from assay.model.interleaving import Ended, Slice
 from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan, Value
@@ -345,6 +346,7 @@ class Trial(Value, frozen=True, kw_only=True):
     `arm` is there where it was one of an interleaved block: its measurement is then of its own slices alone,
     and a server that failed in the midst of one keeps the slices that it had. `account` says where the time
     of its cores went; None of a failed trial, and where nobody could look.
+    `costs` are there with `--why`.
     """
 
     number: int
@@ -364,6 +366,7 @@ class Trial(Value, frozen=True, kw_only=True):
     generators: tuple[GeneratorSeen, ...] = ()
     arm: Arm | None = None
     account: TimeAccount | None = None
+    costs: Costs | None = None
 
     @property
     def load_ns(self) -> int:

@@ -229,7 +229,8 @@ HERE = Where()
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Until there is a record, the servers' logs go to a folder that does not last, and no service runs."""
+    """Until there is a record, the servers' logs go to a folder that does not last, and no service runs.
+    `why` counts what answers cost."""
 
     settings: Settings
     split: CoreSplit
@@ -241,6 +242,7 @@ class Bench:
     ways: Ways
     loopback_bytes_per_s: float | None = None
     where: Where = HERE
+    why: bool = False
 
 
 @contextlib.contextmanager
@@ -275,6 +277,7 @@ def open_bench(
             warm_pool=WarmPool(observer.note),
             ways=ways,
             where=where,
+            why=design.why,
         )
 
 

@@ -14,6 +14,7 @@ from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.engine.generator import GoingSlices, arm_generators_of
 from assay.model.account import ThreadTime, TimeAccount
 from assay.model.block import Block, Lengths, ServerSlice
+from assay.model.costs import CountedCosts
 from assay.model.interleaving import (
     ArmMeasurement,
     InterleavedMeasurement,
@@ -27,6 +28,7 @@ from assay.plan.next import Due, DueBlock
 from assay.plan.next.lengths import lengths_for, warming_ns
 from assay.plan.resolved import ResolvedCase
 from assay.runner.bench import MOST_PHASE_NS, Bench, Running
+from assay.runner.inspecting import costs_in, explained
 from assay.runner.one_trial import (
     contract_seen,
     failure_of,
@@ -83,6 +85,7 @@ class _OfferedSlices:
     hosts: tuple[HostSeen, ...]
     generators: tuple[tuple[GeneratorSeen, ...], ...]
     services: tuple[ServiceSeen, ...]
+    counted_costs: tuple[CountedCosts | None, ...]
     cut: bool
     counted: Counted | None
 
@@ -210,6 +213,7 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
         hosts,
         generators,
         bench.services.observed(),
+        looks.counted_costs(),
         cut,
         counted,
     )
@@ -218,7 +222,7 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
 def _looks_at(run: GoingSlices, arms: Sequence[_RunningArm], bench: Bench) -> Sampling:
     """Who looks at the servers; the run is stopped where nobody can."""
     try:
-        return bench.where.site.sample_slices(run, arms, bench.services, bench.split)
+        return bench.where.site.sample_slices(run, arms, bench.services, bench.split, why=bench.why)
     except BaseException:
         run.stop()
         raise
@@ -286,7 +290,7 @@ def _trial_of(
     measured = seen.measurement
     cpu_ns = used_ns(offered.samples, place, measured.measured_ns)
     services_ns = services_used_ns(offered.samples, place, measured.measured_ns)
-    return msgspec.structs.replace(
+    trial = msgspec.structs.replace(
         trial,
         measurement=measured,
         server=server_seen(arm.running, measured, cpu_ns, bench.split),
@@ -298,6 +302,8 @@ def _trial_of(
         generators=offered.generators[place],
         account=_account(offered, seen, place, arm.running.sampler.thread_time(), bench),
     )
+    costs = costs_in(offered.counted_costs[place], trial)
+    return explained(msgspec.structs.replace(trial, costs=costs), arm.running, bench)
 
 
 def _account(

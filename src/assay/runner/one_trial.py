@@ -14,6 +14,7 @@ from assay.core.vault import scrubbed
 from assay.engine import target_policy
 from assay.engine.generator import GoingLoad, generators_of
 from assay.model.account import ThreadTime, TimeAccount
+from assay.model.costs import CountedCosts
 from assay.model.design import WarmUp
 from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import LoadPlan
@@ -33,11 +34,13 @@ from assay.plan.next import Due, Slot
 from assay.plan.next.warming import warmed_up
 from assay.plan.resolved import ResolvedCase
 from assay.runner.bench import Bench, Running, Warm
+from assay.runner.inspecting import costs_in, explained
 from assay.servers import account, probe
 from assay.servers.build import Prepared
 from assay.servers.census import Census, CensusPair
 from assay.servers.contract import Route
 from assay.servers.cores import CoreSplit
+from assay.servers.cost_counting import CostCounter
 from assay.servers.emulation import HERE, PEER, NetworkPath
 from assay.servers.host import Watch
 from assay.servers.sampler import TreeClock, idle_cores
@@ -62,6 +65,7 @@ class _Observation:
     generators: tuple[GeneratorSeen, ...]
     carried: Carried | None
     account: TimeAccount | None
+    counted: CountedCosts | None
 
 
 def run_trial(
@@ -142,6 +146,21 @@ def _measured(
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
         _check_alive(running, bench)
+        measured = loaded.measurement
+        trial = msgspec.structs.replace(
+            trial,
+            plan=plan,
+            measurement=measured,
+            server=server_seen(running, measured, loaded.cpu_ns, bench.split),
+            contract=contract_seen(before, measured, after, wrong_after),
+            host=loaded.host,
+            services=loaded.services,
+            warm_up=warmed or loaded.warm_up,
+            link=way.link(loaded.carried) if way else link_to(running, bench),
+            generators=loaded.generators,
+        )
+        costs = costs_in(loaded.counted, trial)
+        trial = explained(msgspec.structs.replace(trial, costs=costs), running, bench)
     except BaseException:
         running.stop()
         raise
@@ -150,20 +169,7 @@ def _measured(
     else:
         bench.observer.phase(slot, "stop")
         running.stop()
-    measured = loaded.measurement
-    return msgspec.structs.replace(
-        trial,
-        plan=plan,
-        measurement=measured,
-        server=server_seen(running, measured, loaded.cpu_ns, bench.split),
-        contract=contract_seen(before, measured, after, wrong_after),
-        host=loaded.host,
-        services=loaded.services,
-        warm_up=warmed or loaded.warm_up,
-        link=way.link(loaded.carried) if way else link_to(running, bench),
-        generators=loaded.generators,
-        account=loaded.account,
-    )
+    return trial
 
 
 def contract_seen(
@@ -221,7 +227,13 @@ class _Edge:
     carried: Carried | None
 
 
-def _edge(running: Running, bench: Bench, way: NetworkPath | None) -> _Edge:
+def _edge(
+    running: Running, bench: Bench, way: NetworkPath | None, counts: CostCounter | None = None
+) -> _Edge:
+    """`counts` begin to count here."""
+    if counts:
+        counts.refresh()
+        counts.begins()
     clocks = running.sampler.cpu_ns(), bench.services.cpu_ns()
     running.sampler.begin_threads()
     census = bench.where.site.census(running, bench.services)
@@ -267,16 +279,22 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Network
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer, slot = bench.observer, due.slot
     warm_up, idle = warmed_up((), due.warm_up), _idle_share(running, bench)
-    begin = _edge(running, bench, way)
+    counts = bench.where.site.counts(running) if bench.why and not due.follows and not way else None
+    begin = _edge(running, bench, way, counts)
     load = bench.where.generator.start(plan)
     try:
         observer.phase(slot, "warm-up" if warm_up is None else "measure")
         for snapshot in _shown(load, slot, running, bench):
             if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
-                begin = _edge(running, bench, way)
+                begin = _edge(running, bench, way, counts)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
+            elif counts and warm_up is not None and counts.is_due():
+                counts.ends()
+                counts.refresh()
         seen = begin.watch.observed()
+        if counts:
+            counts.ends()
         running.sampler.sample()
         threads, end = running.sampler.thread_time(), _edge(running, bench, way)
         measured = load.result()
@@ -289,7 +307,10 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Network
         if found is not None:
             shares = [share for share in (idle, _idle_share(running, bench)) if share is not None]
             found = msgspec.structs.replace(found, idle_cpu_share=min(shares, default=None))
-        return _Observation(measured, used_ns, seen, services, warm_up, generators, end.carried, found)
+        counted = counts.counted() if counts else None
+        return _Observation(
+            measured, used_ns, seen, services, warm_up, generators, end.carried, found, counted
+        )
     except BaseException:
         _end(load)
         raise

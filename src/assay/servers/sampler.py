@@ -177,6 +177,11 @@ class TreeClock:
             if pid in stats and (pid in have or stats[pid].collected_ns)
         }
 
+    @property
+    def pids(self) -> frozenset[int]:
+        """The processes that there were at the last `refresh`."""
+        return frozenset(self._used_ns)
+
     def read_ns(self) -> int | None:
         """What they have used so far, and what was collected of ended ones since the last look; None where
         nothing can be read."""
@@ -224,6 +229,12 @@ class Stat(NamedTuple):
 
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+def with_descendants(tops: Iterable[int]) -> frozenset[int]:
+    """These processes that still live and all below them."""
+    parents = {pid: stat.parent for pid, stat in stats_of_all()}
+    return frozenset(pid for top in tops if top in parents for pid in (top, *below(top, parents)))
 
 
 def stat_of(pid: int) -> Stat | None:

@@ -20,6 +20,7 @@ import psutil
 from assay.core.settings import Settings
 from assay.engine.generator import GoingSlices
 from assay.model.block import ServerSlice
+from assay.model.costs import CountedCosts
 from assay.model.interleaving import SliceTimes
 from assay.model.run import Environment
 from assay.model.trial import HostSeen
@@ -29,7 +30,10 @@ from assay.servers.build import Prepared
 from assay.servers.census import Census, CensusPair
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
+from assay.servers.cost_counting import CostCounter, Inspects, counters_of, processes_of
+from assay.servers.counters import Counters
 from assay.servers.host import Watch
+from assay.servers.inspection import Inspector
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.sampler import TreeClock
 from assay.servers.server import ExternalServer, RunningServer
@@ -76,25 +80,30 @@ class Sampling(Protocol):
     def counted(self) -> Counted | None:
         """What an account of each arm is made of, once the slices are over; None where nobody counts."""
 
+    def counted_costs(self) -> tuple[CountedCosts | None, ...]:
+        """What each arm's server did in its slices, where that was to be counted."""
+
 
 @dataclass(frozen=True)
 class ArmLooked:
-    """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives."""
+    """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives, and what
+    is counted of it with `--why`."""
 
     host: Watch
     clock: TreeClock | None = None
     died: Callable[[], bool] = lambda: False
+    counters: Counters | None = None
 
     def cpu_ns(self) -> int | None:
         """What the server has used so far; nothing can be seen of a process that may run anywhere."""
         return self.clock.read_ns() if self.clock else None
 
 
-def looked_at(arm: Lives, host: Watch) -> ArmLooked:
+def looked_at(arm: Lives, host: Watch, *, why: bool = False) -> ArmLooked:
     """An arm of a server on this machine, or of one that stands somewhere."""
     running = arm.running
     clock = TreeClock(running.kept.supervisor_pid) if isinstance(running, RunningServer) else None
-    return ArmLooked(host, clock, arm.died)
+    return ArmLooked(host, clock, arm.died, counters_of(running, clock) if why else None)
 
 
 @dataclass
@@ -112,6 +121,7 @@ class LocalSampling:
     _began_ns: int = 0
     _early: Census | None = None
     _measures: bool = False
+    _counting: Counters | None = None
 
     def __post_init__(self) -> None:
         """Count, lest there be no warm-up to do it in."""
@@ -119,6 +129,10 @@ class LocalSampling:
 
     def begins(self, times: SliceTimes) -> None:
         """CPU clocks at the begin of a slice."""
+        counters = self.arms[times.arm].counters
+        self._counting = counters if counters and times.phase == "measured" and counters.is_due() else None
+        if self._counting:
+            self._counting.begins()
         self._before, self._services_before = self._clocks(), self._services_clocks()
         self._began_ns = time.monotonic_ns()
         if times.phase == "measured":
@@ -151,19 +165,24 @@ class LocalSampling:
                     services_cpu_ns=services,
                 )
             )
+            if self._counting:
+                self._counting.ends(times.number)
 
     def dead(self) -> Collection[int]:
         """Asked of all of them."""
         return [place for place, arm in enumerate(self.arms) if arm.died()]
 
     def refresh(self) -> None:
-        """CensusPair two slices, as what a new process has used so far would count to one."""
+        """Between two slices, as what a new process has used so far would count to one."""
         census = Census.now({} if self._measures else self.tops)
         if not self._measures:
             self._early = census
         for clock in (*(arm.clock for arm in self.arms), *self.services.values()):
             if clock:
                 clock.refresh(census.stats)
+        for arm in self.arms:
+            if arm.counters:
+                arm.counters.refresh()
 
     def hosts(self) -> tuple[HostSeen, ...]:
         """In each arm's measured slices."""
@@ -175,6 +194,10 @@ class LocalSampling:
             return None
         between = CensusPair(self._early, Census.now(self.tops))
         return Counted(between, tuple(arm.host.clocks() for arm in self.arms))
+
+    def counted_costs(self) -> tuple[CountedCosts | None, ...]:
+        """In each arm's measured slices, of arms with counters."""
+        return tuple(arm.counters.counted() if arm.counters else None for arm in self.arms)
 
     def _clocks(self) -> list[int | None]:
         return [arm.cpu_ns() for arm in self.arms]
@@ -297,11 +320,26 @@ class Site:
             tops[account.SERVER] = (running.kept.supervisor_pid,)
         return Census.now(tops)
 
+    def counts(self, running: Running) -> CostCounter:
+        """Count what a server does that is loaded alone."""
+        return counters_of(running)
+
+    def inspector(self, running: Running) -> Inspects:
+        """Inspect a server in loads of their own."""
+        return Inspector(processes_of(running))
+
     def sample_slices(
-        self, slices: GoingSlices, arms: Sequence[Lives], services: Services, split: CoreSplit
+        self,
+        slices: GoingSlices,
+        arms: Sequence[Lives],
+        services: Services,
+        split: CoreSplit,
+        *,
+        why: bool = False,
     ) -> Sampling:
-        """Look at servers, their services and the machine at both ends of each slice."""
-        seen = tuple(looked_at(arm, host.Watch(split, begins=False)) for arm in arms)
+        """Look at servers, their services and the machine at both ends of each slice. `why`: also count what
+        each server does in its own."""
+        seen = tuple(looked_at(arm, host.Watch(split, begins=False), why=why) for arm in arms)
         tops = _tops(services)
         for place, arm in enumerate(arms):
             if isinstance(arm.running, RunningServer):

@@ -379,6 +379,7 @@ def _design(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], blocks
         more_blocks=0 if matrix.choices.quick or matrix.choices.blocks else matrix.profile.more_blocks,
         precision=matrix.profile.precision,
         choices=matrix.choices,
+        why=matrix.choices.why,
         path=str(study.path),
         analysis=file.analysis,
         publication=file.publication,

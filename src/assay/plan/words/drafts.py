@@ -56,6 +56,7 @@ def comparison(
     commands: Commands,
     unsure_fails: bool = False,
     interleave: Interleaving | None = None,
+    why: bool = False,
 ) -> ComparisonDesign:
     """Which of these serves more? InputError where a candidate's URL cannot be."""
     design = ComparisonDesign(
@@ -73,6 +74,7 @@ def comparison(
         unlike_allowed=unlike_allowed,
         slower_allowed=slower_allowed,
         unsure_fails=unsure_fails,
+        why=why,
         rules={
             "S5": RuleSetting(thresholds={"trials": float(FEWEST_BLOCKS)}, reason=_S5),
             "S7": RuleSetting(thresholds={"window": float(measure_ns)}, reason=_S7),

@@ -66,6 +66,7 @@ class AskedComparison(AskedTrials):
     interleave: bool = True
     fail_if_slower: float | None = None
     fail_if_unsure: bool = False
+    why: bool = False
     setup: str = ""
     prepare: str = ""
     cleanup: str = ""
@@ -120,6 +121,7 @@ def comparison(words: AskedComparison) -> SettledTrials:
         unlike_allowed=words.unlike,
         slower_allowed=words.fail_if_slower,
         unsure_fails=words.fail_if_unsure,
+        why=words.why,
         interleave=drafts.within(interleave, budget_ns, entries),
         commands=Commands(
             setup=credentials.hidden(words.setup),

@@ -15,6 +15,7 @@ from assay.report.document import Cell, Column, Table, TableLine, Tone, plain, t
 from assay.report.model import followers
 from assay.report.model.answer import answer, name, question
 from assay.report.model.circumstances import circumstances, machine, title
+from assay.report.model.costs import cost_sections, with_costs
 from assay.report.model.rows import (
     BEST,
     LoadRows,
@@ -220,6 +221,7 @@ _LOG_LINES = 20
 def report_of(run: Run) -> Report:
     """The report of a run of any design, as far as it has come."""
     found = sections(run)
+    costs = cost_sections(run, found)
     alone, following = followers.apart(found)
     if isinstance(run.header.design, SearchDesign):  # its trials are at many rates: no row can hold them
         alone, following = (), (followers.search_steps(run), *following)
@@ -227,10 +229,10 @@ def report_of(run: Run) -> Report:
         name=fmt.safe(name(run)),
         question=fmt.safe(question(run), 2000),
         which=fmt.safe(title(run)),
-        answer=answer(run, found),
+        answer=with_costs(answer(run, found), costs),
         figures=found,
         results=tuple(results(one) for one in alone),
-        tables=following,
+        tables=(*following, *(table for section in costs for table in section.tables)),
         failures=tuple(_failures(found)),
         claims=claims(run),
         findings=groups(ordered_findings(run), lambda case: name_of_case(run, case)),

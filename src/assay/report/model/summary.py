@@ -14,6 +14,7 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.report.document import Cell, Column, Document, Table, TableLine, Tone, table
 from assay.report.model import circumstances, followers, order
+from assay.report.model.costs import cost_sections
 from assay.report.model.headline import MOST_OTHERS, factor, headline_of, times
 from assay.report.model.report import verdict_words
 from assay.report.model.rows import (
@@ -51,9 +52,10 @@ def summary(run: Run) -> Document:
     headline, advice = headline_of(run, found)
     names = {short(name) for case in run.header.cases for name in (case.name, case.label or case.server_name)}
     told = codes_in(" ".join((*headline, *first)), names)
+    costs = [said for section in cost_sections(run, found) for said in section.sentences]
     return Document(
         title="",
-        headline=headline,
+        headline=(*headline, *costs[:1]),
         table=_steps(run) if isinstance(run.header.design, SearchDesign) else _table(run, found, followed),
         below=tuple(_below(run, found, followed)),
         warnings=warnings(ordered_findings(run), _namer(run), told=told, first=first),
