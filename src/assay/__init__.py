@@ -110,12 +110,14 @@ def load(
     """
     from functools import partial
 
+    from assay import store
     from assay.core.settings import Settings
     from assay.plan.words import options as python
     from assay.plan.words import settle
     from assay.report.load import lines
     from assay.report.results import RunResult
     from assay.runner import one_load
+    from assay.verdict import judged
 
     given = {"connections": connections, "duration": duration, "count": count, "rate": rate}
     with python.called():
@@ -124,8 +126,8 @@ def load(
         ended = one_load.offer(settled, partial(lines, say=progress) if progress else None)
         if ended.interrupted:
             raise KeyboardInterrupt
-        run = one_load.as_run(ended, name, command=_command("load", url))
-        return RunResult(run, one_load.keep(run, Settings.resolve(results=results).results) if save else None)
+        run = judged(one_load.as_run(ended, name, command=_command("load", url)))
+        return RunResult(run, store.keep(Settings.resolve(results=results).results, run) if save else None)
 
 
 def versus(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
     from assay.model.plan import LoadPlan
     from assay.model.run import Run
+    from assay.plan.words.load_plan import DraftedLoad
 
 
 def configure(parser: Parser) -> None:
@@ -70,16 +72,13 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the load and report it."""
-    drafted = settle.checked_load(args.url, load_flags.given(args))
-    before_run.check_cluster_flags(args)
-    _check_kept(args, drafted.plan)
-    load = settle.at_address(drafted, allowed=args.yes)
+    """Settle the load, offer it, judge it, and tell what came of it."""
+    load = settle.load(
+        args.url, load_flags.given(args), allowed=args.yes, check=lambda plan: _check_outputs(args, plan)
+    )
     with signals.run():
         try:
-            watch = partial(_watch, quiet=args.quiet)
-            ended = _from_cluster(load.plan, watch, args) if args.ray else one_load.offer(load, watch)
-            return _report(ended, args)
+            return _tell(_judge(_drive(load, args), args), args)
         except KeyboardInterrupt:
             signals.ignore()
             raise _GivenUp("interrupted before all was shown", "what is not shown is not kept") from None
@@ -91,12 +90,15 @@ class _GivenUp(AssayError):
     exit_code = EXIT_INTERRUPTED
 
 
-def _from_cluster(plan: LoadPlan, watch: one_load.Look, args: argparse.Namespace) -> EndedLoad[Any]:
-    """The same load, from several machines."""
+def _drive(load: DraftedLoad, args: argparse.Namespace) -> EndedLoad[Any]:
+    """The load from this machine, or from several."""
+    watch = partial(_watch, quiet=args.quiet)
+    if not args.ray:
+        return one_load.offer(load, watch)
     from assay.cluster import session
 
     threads = getattr(args, "threads", None)  # the plan's own are those of this machine unless it is given
-    with session.generators(args.ray, args.generators, plan, threads) as (generators, plan):
+    with session.generators(args.ray, args.generators, load.plan, threads) as (generators, plan):
         return drive(plan, generators.start, same_machine=False, watch=lambda going: watch(going, plan))
 
 
@@ -125,22 +127,48 @@ def _watch_live(going: GoingLoad, plan: LoadPlan) -> None:
             live.update(view.render(), refresh=True)
 
 
-def _report(ended: EndedLoad[Any], args: argparse.Namespace) -> int:
-    """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
+@dataclass(frozen=True, kw_only=True)
+class _JudgedLoad:
+    """A load with what is found of it, as a `run` too where it is kept or written."""
+
+    ended: EndedLoad[Any]
+    findings: Sequence[Finding]
+    code: int
+    run: Run | None = None
+
+
+def _judge(ended: EndedLoad[Any], args: argparse.Namespace) -> _JudgedLoad:
+    from assay import verdict
     from assay.verdict import exit_codes
 
-    kept = _is_kept(args)
-    run = one_load.as_run(ended, args.name, command=credentials.command()) if kept else None
-    findings = _findings_of(run) if run is not None else _findings(ended)
+    run = None
+    if _is_kept(args):
+        run = verdict.judged(one_load.as_run(ended, args.name, command=credentials.command()))
+        findings = _findings_of(run)
+    else:
+        findings = verdict.judge_load(
+            ended.plan,
+            ended.measurement,
+            cores=os.cpu_count() or 1,
+            same_machine=ended.same_machine,
+            host=ended.host,
+            generators=ended.generators,
+        )
+    return _JudgedLoad(ended=ended, findings=findings, code=exit_codes.of_load(findings), run=run)
+
+
+def _tell(judged: _JudgedLoad, args: argparse.Namespace) -> int:
+    """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
+    ended, findings = judged.ended, judged.findings
     if args.json:
         from assay.report.load import as_json
 
         console.write(as_json(ended.plan, ended.measurement, findings, ended.generators, ended.account))
     elif not report_outputs.takes_standard_output(args):
         _show(ended, findings, verbose=args.verbose)
-    if run is not None:
-        _write(run, args)
-    return EXIT_INTERRUPTED if ended.interrupted or signals.came() else exit_codes.of_load(findings)
+    if judged.run is not None:
+        _write(judged.run, args)
+    return EXIT_INTERRUPTED if ended.interrupted or signals.came() else judged.code
 
 
 def _show(ended: EndedLoad[Any], findings: Sequence[Finding], *, verbose: bool) -> None:
@@ -151,19 +179,6 @@ def _show(ended: EndedLoad[Any], findings: Sequence[Finding], *, verbose: bool) 
     told = document(ended.plan, ended.measurement, findings)
     where = f"{safe(told.title, 120)}, more: --verbose"
     console.show(in_full(told) if verbose else on_screen(told, where))
-
-
-def _findings(ended: EndedLoad[Any]) -> Sequence[Finding]:
-    from assay.verdict import judge_load
-
-    return judge_load(
-        ended.plan,
-        ended.measurement,
-        cores=os.cpu_count() or 1,
-        same_machine=ended.same_machine,
-        host=ended.host,
-        generators=ended.generators,
-    )
 
 
 def _run_flags(parser: Parser) -> None:
@@ -186,12 +201,13 @@ def _is_kept(args: argparse.Namespace) -> bool:
     return args.save or report_outputs.is_any_asked(args)
 
 
-def _check_kept(args: argparse.Namespace, plan: LoadPlan) -> None:
-    """InputError where a run is wanted that nothing would say the machines of, or whose name would hold what
-    may be a credential."""
+def _check_outputs(args: argparse.Namespace, plan: LoadPlan) -> None:
+    """InputError where a run is wanted that nothing would say the machines of, whose name would hold what
+    may be a credential, or that cannot be written where it is to be."""
     from assay.core.credentials import check_names
     from assay.core.settings import Settings
 
+    before_run.check_cluster_flags(args)
     if not _is_kept(args):
         return
     check_names([args.name or plan.url])
@@ -228,9 +244,10 @@ def _write(run: Run, args: argparse.Namespace) -> None:
 
 
 def _keep(run: Run, args: argparse.Namespace) -> None:
+    from assay import store
     from assay.core.settings import Settings
     from assay.report import markdown
 
-    folder = one_load.keep(run, Settings.resolve(results=args.results).results)
+    folder = store.keep(Settings.resolve(results=args.results).results, run)
     report_outputs.OutputFile(str(folder / "report.md"), announce=False).write(markdown.render(run))
     console.note(f"kept as run {run.header.run_id}: assay report {run.header.run_id}")

@@ -96,8 +96,9 @@ def ended(path: Path, show: Show) -> EndedRun:
         run = judged(stored.run)
         if run.judgement is not None and stored.run.judgement is None:
             run_file.append(run.judgement, console.note)
+        code = exit_codes.of(run)
         show(run, run_file.folder)
-    return EndedRun(run, exit_codes.of(run))
+    return EndedRun(run, code)
 
 
 def _watched(
@@ -113,9 +114,9 @@ def _watched(
 
     with signals.run():
         try:
-            run = _shown_at_end(call, show)
+            ended = _driven_and_shown(call, show)
             if signals.came():
-                raise Interrupted(run)
+                raise Interrupted(ended.run)
         except Interrupted:
             signals.ignore()
             raise
@@ -124,19 +125,20 @@ def _watched(
                 raise
             signals.ignore()
             raise Interrupted(store.read(folders[0]).run) from None
-    return EndedRun(run, exit_codes.of(run))
+    return ended
 
 
-def _shown_at_end(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> Run:
-    """The run, shown."""
+def _driven_and_shown(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> EndedRun:
+    """The run, driven and judged, and then shown."""
     from assay.runner import CutShort
 
     later = Afterwards()
     try:
         with _view() as view:
             run = call(view)
+        code = exit_codes.of(run)
     except CutShort as cut:
-        run = cut.run
+        run, code = cut.run, cut.exit_code
         with later.kept():
             raise
     signals.ending()
@@ -144,7 +146,7 @@ def _shown_at_end(call: Callable[[RunView], Run], show: Callable[[Run], None]) -
         with later.kept():
             show(run)
     later.tell()
-    return run
+    return EndedRun(run, code)
 
 
 @contextlib.contextmanager

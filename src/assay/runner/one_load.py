@@ -1,4 +1,4 @@
-"""A load that stands alone: offered, and made a run of one trial, judged, and kept where that is wanted.
+"""A load that stands alone: offered, and made a run of one trial.
 
 Imported before the load starts: what it does not need is imported by the functions that do.
 """
@@ -16,8 +16,6 @@ from assay.plan.words import settle
 from assay.plan.words.load_plan import DraftedLoad
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from assay.engine.driver import EngineRun
     from assay.engine.generator import Watching
     from assay.model.measurement import Measurement, Snapshot
@@ -87,10 +85,9 @@ class _Sampled:
 
 
 def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
-    """The load as a judged run of one trial. `name` is its server's, `command` what was asked."""
+    """The load as a run of one trial, not judged yet. `name` is its server's, `command` what was asked."""
     from assay.model.run import Run
     from assay.model.trial import Link, Trial
-    from assay.verdict import judged
 
     header = _header(ended, name, command)
     [(case, plan)] = header.design.plans.items()
@@ -106,7 +103,7 @@ def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
         link=Link(same_machine=ended.same_machine),
         account=ended.account,
     )
-    return judged(Run(header=header, trials=(trial,), judgement=None))
+    return Run(header=header, trials=(trial,), judgement=None)
 
 
 def _header(ended: EndedLoad[Any], name: str, command: Sequence[str]) -> Header:
@@ -131,16 +128,3 @@ def _header(ended: EndedLoad[Any], name: str, command: Sequence[str]) -> Header:
         cases=(Case(id=case, server=case, variant="", workload=plan.requests[0].target, load=AS_GIVEN),),
         environment=host.environment(CoreSplit(plan.cpus, (), os.cpu_count() or 1), {}),
     )
-
-
-def keep(run: Run, results: Path) -> Path:
-    """Write the record of the judged run below `results`; its folder. EnvironmentLacks where it cannot be."""
-    from assay import store
-    from assay.model.run import TrialDone
-
-    assert run.judgement is not None  # it was made with one
-    with store.create(results, run.header) as kept:
-        for trial in run.trials:
-            kept.append(TrialDone(trial=trial))
-        kept.append(run.judgement)
-    return kept.folder

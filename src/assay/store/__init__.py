@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from assay.store.find import find, find_series, list_runs, other_profile, write_series
 from assay.store.read import Stored, load, read
-from assay.store.write import RunFile, create, new_run_id, reopen
+from assay.store.write import RunFile, create, keep, new_run_id, reopen
 
 __all__ = [
     "RunFile",
@@ -18,6 +18,7 @@ __all__ = [
     "create",
     "find",
     "find_series",
+    "keep",
     "json_schema",
     "list_runs",
     "load",

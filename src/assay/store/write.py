@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
-from assay.model.run import Header
+from assay.model.run import Header, Run, TrialDone
 from assay.store.lines import Line, LinePlace, seal
 from assay.store.read import FILE, Stored, read
 
@@ -152,6 +152,19 @@ def _created(folder: Path, header: Header) -> RunFile:
         file.close()
         raise
     return file
+
+
+def keep(results: Path, run: Run) -> Path:
+    """A new run folder below `results` with the whole record of a judged run that has ended.
+
+    EnvironmentLacks where it cannot be written.
+    """
+    assert run.judgement is not None
+    with create(results, run.header) as kept:
+        for trial in run.trials:
+            kept.append(TrialDone(trial=trial))
+        kept.append(run.judgement)
+    return kept.folder
 
 
 def reopen(path: Path) -> tuple[RunFile, Stored]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,31 +11,29 @@ from typing import Any
 from assay.core import credentials
 from assay.core.errors import InputError
 from assay.engine import driver
+from assay.model.plan import LoadPlan
 from assay.plan.words import address
 from assay.plan.words.load_plan import DraftedLoad, drafted_load
 from assay.plan.words.load_table import GROUPS
 
 
-def load(url: str, given: Mapping[str, Any], *, allowed: bool) -> DraftedLoad:
+def load(
+    url: str,
+    given: Mapping[str, Any],
+    *,
+    allowed: bool,
+    check: Callable[[LoadPlan], None] = lambda plan: None,
+) -> DraftedLoad:
     """The load that the values ask for, with an address in place of the name, which is looked up once.
 
-    `allowed` gives leave to load a machine of others, which is asked for else. InputError names the value
-    that is wrong.
+    `allowed` gives leave to load a machine of others, which is asked for else. `check` is whatever else has
+    to be right before a name is looked up. InputError names the value that is wrong.
     """
-    return at_address(checked_load(url, given), allowed=allowed)
-
-
-def checked_load(url: str, given: Mapping[str, Any]) -> DraftedLoad:
-    """The load that the values ask for, before its name is looked up; InputError as of `load`."""
     drafted = hidden_load(url, given)
     address.host_and_port(drafted.plan.url)
     with named(drafted):
         driver.check(drafted.plan)
-    return drafted
-
-
-def at_address(drafted: DraftedLoad, *, allowed: bool) -> DraftedLoad:
-    """The load with the address that its name leads to; InputError where leave is not given."""
+    check(drafted.plan)
     return replace(drafted, plan=address.settled(drafted.plan, allowed=allowed))
 
 
