@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test check lint mutants bench cluster studies studies-pages api-docs rule-pages pictures wheel clean
+.PHONY: help run setup setup-dev test check lint mutants bench cluster studies studies-pages api-docs rule-pages schema pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ api-docs: setup ## write docs/api.md from what `import assay` offers
 
 rule-pages: setup ## write docs/method/rules/*.md from the rules' code
 	@PYTHONPATH=scripts .venv/bin/python -m rule_pages
+
+schema: setup-dev ## write src/assay/model's plan, measurement and interleaving from the engine's structs
+	@PYTHONPATH=scripts .venv/bin/python -m schema
 
 pictures: setup ## make the README's picture from a run (RUN=latest)
 	@scripts/pictures.sh $(RUN)

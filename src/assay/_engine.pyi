@@ -1,5 +1,7 @@
 """The load engine as it comes from Rust. Use `assay.engine.driver`, its typed interface."""
 
+from collections.abc import Sequence
+
 class PlanError(Exception):
     """The plan asks for something that cannot be done; one line naming the field."""
 
@@ -138,6 +140,12 @@ def null_server(words: list[str]) -> int:
 def link(words: list[str]) -> int:
     """Carry packets of the device on standard input until it is left alone; words and exit code as above."""
 
+def schema() -> str:
+    """Give the JSON Schema of plans and measurements."""
+
+def schema_digest() -> str:
+    """Give what tells this schema from others, in a few characters."""
+
 def merge_measurements(parts_json: bytes) -> bytes:
     """Add up a list of `Measurement`; ValueError where they are not of one load."""
 
@@ -150,8 +158,20 @@ def merge_snapshots(parts_json: bytes) -> bytes:
 def merge_arm_snapshots(parts_json: bytes) -> bytes:
     """Add up a list of `ArmSnapshot`; ValueError where there is none."""
 
-def histogram_counts(data: str) -> list[tuple[int, int]]:
-    """Give the values of a stored histogram in its units, ascending, each with its count; or ValueError."""
+class StoredHistogram:
+    """A stored histogram that has been read. Its values are in its units; a slot's are all its highest."""
+
+    def __new__(cls, data: str) -> StoredHistogram:
+        """Read it; ValueError where it is damaged."""
+
+    def counts(self) -> list[tuple[int, int]]:
+        """Give its values, ascending, each with its count."""
+
+    def quantiles(self, qs: Sequence[float]) -> list[int]:
+        """Give the values at these quantiles; 0 where it is empty."""
+
+    def at_rank(self, rank: int) -> int:
+        """Give the value at a rank from 1 on; beyond the largest this."""
 
 def histogram_of(counts: list[tuple[int, int]]) -> str:
     """Store values of 1 or more, each with its count."""

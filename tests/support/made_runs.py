@@ -26,6 +26,7 @@ from assay.model.measurement import (
 from assay.model.plan import Closed, LoadPlan, StopAfter
 from assay.model.run import FORMAT, Environment, Header, Run
 from assay.model.trial import Arm, Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+from assay.runner.steering import as_window
 from assay.verdict import judge
 
 SECOND = 1_000_000_000
@@ -288,7 +289,7 @@ def interleaved(
             made_slice(round_number * arms + arm, round_number, arm, rate)
             for round_number, rate in enumerate(each)
         )
-        windows = tuple(one.window for one in slices)
+        windows = tuple(as_window(one, one.start_ns) for one in slices)
         seen = measurement(sum(each) / len(each), len(each) * 0.1, windows=windows)
         first = number * arms + arm
         made.append(

@@ -293,7 +293,7 @@ def test_no_colour_in_a_pipe(colour: dict[str, str]) -> None:
 
 
 def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
-    heavy = ("numpy", "scipy", "rich", "hdrh", "psutil", "lzma", "subprocess", "assay.model.interleaving")
+    heavy = ("numpy", "scipy", "rich", "psutil", "lzma", "subprocess", "assay.model.interleaving")
     code = (
         "import sys; import assay.cli.main, assay.cli.verbs, assay.engine.driver, assay.engine.target_policy;"
         "verb = assay.cli.verbs.find('load'); verb.module();"

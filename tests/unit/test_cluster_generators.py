@@ -16,7 +16,7 @@ from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
 from assay.cli.main import main
-from assay.cluster import calls, generators, session
+from assay.cluster import calls, generators, session, versions
 from assay.cluster import session as survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, wrapped
@@ -328,6 +328,6 @@ def test_what_is_wrong_with_a_cluster_is_a_line_each(ray: FakeRay, monkeypatch: 
         "node 127.0.0.2 did not answer within 30 s: another run uses it, or Ray cannot start a process; "
         "`assay nodes` looks at all of them",
         f"node 127.0.0.3 has Assay 9.9 (engine 9.8), this machine {version()} "
-        f"(engine {driver.version()}); install the same version on all machines",
+        f"(engine {versions.here()[1]}); install the same version on all machines",
         "no node is a server: ray start --resources='{\"assay_server\": 1}' makes one",
     )

@@ -1,6 +1,6 @@
 //! The binding `assay._engine`: conversions and exceptions only.
 //!
-//! Plans come in and results go out as JSON, in the shapes of `src/assay/values`.
+//! Plans come in and results go out as JSON, in the shapes of `assay_engine::schema`.
 
 mod interleaved;
 mod script;
@@ -68,6 +68,18 @@ fn json<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// The JSON Schema of plans and measurements; `make schema` writes the Python types from it.
+#[pyfunction]
+fn schema() -> String {
+    assay_engine::schema::schema().to_string()
+}
+
+/// What tells this schema from others, in a few characters.
+#[pyfunction]
+fn schema_digest() -> String {
+    assay_engine::schema::digest()
 }
 
 /// Checks a plan without touching the network.
@@ -212,8 +224,10 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stored::merge_interleaved, module)?)?;
     module.add_function(wrap_pyfunction!(stored::merge_snapshots, module)?)?;
     module.add_function(wrap_pyfunction!(stored::merge_arm_snapshots, module)?)?;
-    module.add_function(wrap_pyfunction!(stored::histogram_counts, module)?)?;
     module.add_function(wrap_pyfunction!(stored::histogram_of, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(schema_digest, module)?)?;
+    module.add_class::<stored::StoredHistogram>()?;
     module.add_class::<Run>()?;
     module.add_class::<InterleavedRun>()?;
     module.add_class::<AgreedSlices>()?;

@@ -1,7 +1,7 @@
 //! What is stored: histograms read and made, several generators' figures added up.
 
-use assay_engine::record::stored::{self, NotOneLoad};
-use assay_engine::record::{merge, merge_interleaved as interleaved};
+use assay_engine::record::adding_up::NotOneLoad;
+use assay_engine::record::{merge, merge_interleaved as interleaved, stored};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,8 +16,9 @@ fn merged<'py, T: DeserializeOwned, W: Serialize>(
     parts_json: &[u8],
     merge: impl Fn(&[T]) -> Result<W, NotOneLoad>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let parts: Vec<T> = serde_json::from_slice(parts_json)
-        .map_err(|error| PyValueError::new_err(format!("no figures of this engine: {error}")))?;
+    let parts: Vec<T> = serde_json::from_slice(parts_json).map_err(|error| {
+        PyValueError::new_err(format!("figures of an engine of another version: {error}"))
+    })?;
     let whole = merge(&parts).map_err(|error| PyValueError::new_err(error.to_string()))?;
     json(py, &whole)
 }
@@ -54,9 +55,37 @@ pub(crate) fn merge_arm_snapshots<'py>(
     merged(py, parts_json, interleaved::arm_together)
 }
 
-#[pyfunction]
-pub(crate) fn histogram_counts(data: &str) -> PyResult<Vec<(u64, u64)>> {
-    stored::counts(data).map_err(|damaged| PyValueError::new_err(damaged.to_string()))
+/// A stored histogram that has been read.
+#[pyclass(frozen)]
+pub(crate) struct StoredHistogram(stored::Stored);
+
+#[pymethods]
+impl StoredHistogram {
+    #[new]
+    fn new(data: &str) -> PyResult<Self> {
+        let read = stored::Stored::read(data);
+        read.map(Self)
+            .map_err(|damaged| PyValueError::new_err(damaged.to_string()))
+    }
+
+    /// Each recorded value, in the histogram's units, and how often; ascending.
+    fn counts(&self) -> Vec<(u64, u64)> {
+        self.0.counts.clone()
+    }
+
+    /// The values at these quantiles.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "pyo3 hands over what it has made"
+    )]
+    fn quantiles(&self, qs: Vec<f64>) -> Vec<u64> {
+        self.0.quantiles(&qs)
+    }
+
+    /// The value at a rank, counted from 1.
+    fn at_rank(&self, rank: u64) -> u64 {
+        self.0.at_rank(rank)
+    }
 }
 
 #[pyfunction]

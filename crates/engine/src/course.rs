@@ -11,6 +11,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Ended};
@@ -21,7 +22,7 @@ use crate::record::measurement::Phase;
 use crate::schedule::SliceOrder;
 
 /// One slice of an arm: a time to settle, then its slice. Points of time count from the start of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SliceTimes {
     /// Its number within the run.

@@ -43,6 +43,7 @@ mod program;
 pub mod protocol;
 pub mod record;
 pub mod schedule;
+pub mod schema;
 mod streams;
 mod supply;
 mod target;

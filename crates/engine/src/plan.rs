@@ -1,13 +1,15 @@
 //! [`LoadPlan`]: what the engine is asked to do, and the only way into it.
 //!
-//! The Rust twin of `src/assay/model/plan.py`. Deserialising checks the shape;
+//! `src/assay/model/plan.py` is written from it (`make schema`). Deserialising checks the shape;
 //! [`LoadPlan::validate`] checks what a type cannot say.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod fields;
 mod http;
 mod interleaved;
+mod read;
 mod request;
 mod shard;
 mod tls;
@@ -16,13 +18,15 @@ mod validate;
 pub use http::Http;
 pub use interleaved::InterleavedPlan;
 pub(crate) use interleaved::check_lengths;
+use read::read;
 pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
 pub use shard::Shard;
 pub use tls::{Tls, TlsVersion};
 
 /// A time during which the intended rate moves linearly from one value to another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Stage")]
 pub struct RateStage {
     /// How long it lasts.
     pub duration_ns: u64,
@@ -33,7 +37,7 @@ pub struct RateStage {
 }
 
 /// How arrivals of an open loop follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
     /// Evenly.
@@ -44,7 +48,7 @@ pub enum Arrivals {
 }
 
 /// How a worker of an open loop waits for the next intended start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pacer {
     /// Asleep while the start is far, then polling: exact, and costs up to a whole core.
@@ -55,9 +59,10 @@ pub enum Pacer {
 }
 
 /// How the load is offered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Load {
+    #[schemars(title = "Closed")]
     /// A completion triggers that connection's next request.
     Closed {
         /// How many connections.
@@ -67,9 +72,11 @@ pub enum Load {
         #[serde(default)]
         think_time_ns: u64,
     },
+    #[schemars(title = "Open")]
     /// Arrivals that never wait for answers.
     Open {
-        /// The intended rate over time. The last rate holds until the stop.
+        /// The intended rate over time, of requests. Stages begin with the measured phase, before which the first rate
+        /// holds; the last one holds until the stop.
         stages: Vec<RateStage>,
         /// The most connections that may be open at once.
         #[serde(deserialize_with = "saturating")]
@@ -96,16 +103,18 @@ impl Load {
 }
 
 /// When the measured phase ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", deny_unknown_fields)]
 pub enum Stop {
     /// After a time.
+    #[schemars(title = "StopAfter")]
     #[serde(rename = "duration")]
     After {
         /// Its length.
         ns: u64,
     },
     /// When so many requests have ended.
+    #[schemars(title = "StopAtCount")]
     #[serde(rename = "requests")]
     AtCount {
         /// How many.
@@ -117,7 +126,7 @@ pub enum Stop {
 }
 
 /// In which order several requests are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOrder {
     /// One after the other, each as often in a row as its weight says.
@@ -131,7 +140,7 @@ pub enum RequestOrder {
 }
 
 /// The version the requests claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub enum HttpVersion {
     /// HTTP/1.1
     #[default]
@@ -143,7 +152,7 @@ pub enum HttpVersion {
 }
 
 /// A family of addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressFamily {
     /// Whichever the resolver gives.
@@ -156,7 +165,7 @@ pub enum AddressFamily {
 }
 
 /// Whether single requests are written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestLog {
     /// No.
@@ -169,7 +178,7 @@ pub enum RequestLog {
 }
 
 /// One load, complete: where, what, how, for how long, from which cores.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadPlan {
     /// Scheme, host and port (`http://127.0.0.1:8080`). Its path is not used: see
@@ -178,14 +187,16 @@ pub struct LoadPlan {
     /// What is sent.
     #[serde(default = "one_request")]
     pub requests: Vec<Request>,
-    /// In which order.
+    /// In which order. With "per_connection" each connection is a client of its own: it sends the requests from the
+    /// first on, has its part of a count, and takes its slice where starts have times of their own.
     #[serde(default)]
     pub request_order: RequestOrder,
     /// How it is offered.
     pub load: Load,
     /// When the measured phase ends.
     pub stop: Stop,
-    /// The longest warm-up; 0 measures from the first request.
+    /// The longest warm-up; 0 measures from the first request. Otherwise it lasts until `begin_measuring` is called or
+    /// so long; the phases follow each other without a gap in the load.
     #[serde(default)]
     pub warmup_max_ns: u64,
     /// Worker threads, each with its share of the connections.
@@ -206,10 +217,11 @@ pub struct LoadPlan {
     /// The version the requests claim.
     #[serde(default)]
     pub http_version: HttpVersion,
-    /// Which HTTP is spoken.
+    /// Which HTTP is spoken; what `tls.alpn` offers is for HTTP/1.
     #[serde(default)]
     pub http: Http,
-    /// Requests under way at once on a connection of HTTP/2 or HTTP/3, each on a stream of its own.
+    /// Requests under way at once on a connection of HTTP/2 or HTTP/3, each on a stream of its own: so many places it
+    /// has, each of which begins as a completion or an arrival says.
     #[serde(default = "default_one", deserialize_with = "saturating")]
     pub streams: u32,
     /// Requests sent at once on a connection, before the first answer is in. In an open loop so many
@@ -242,7 +254,8 @@ pub struct LoadPlan {
     /// elsewhere then fails its request. 0 takes a redirect as any other answer.
     #[serde(default)]
     pub redirects: u32,
-    /// Sends requests again that the protocol says were not processed: refused streams and those beyond a GOAWAY
+    /// Sends requests again that the protocol says were not processed, each as one request still, whose times begin with
+    /// its first send: refused streams and those beyond a GOAWAY
     /// (RFC 9113, 8.7; RFC 9114, 5.2), and over HTTP/1, where their method is idempotent, those behind an announced close
     /// and one whose connection ended between two answers (RFC 9112, 9.3.1 and 9.3.2; RFC 9110, 9.2.2).
     #[serde(default)]
@@ -260,7 +273,7 @@ pub struct LoadPlan {
     /// Ends the run when every attempt to connect fails and none ever succeeded.
     #[serde(default)]
     pub ends_unreached: bool,
-    /// Kinds of failure that end the run the first time one is seen.
+    /// Kinds of failure (`Outcome.kind`) that end the run the first time one is seen.
     #[serde(default)]
     pub ends_on: Vec<String>,
     /// The most memory for bodies that come in pieces and are checked, over all connections. A body
@@ -273,7 +286,7 @@ pub struct LoadPlan {
     /// Seed of everything random.
     #[serde(default)]
     pub seed: u64,
-    /// What of the load is offered from here, where others offer the rest.
+    /// What of the load is offered from here, where others offer the rest. The plan in a record is that of the whole.
     #[serde(default)]
     pub part: Option<Shard>,
 }
@@ -288,18 +301,6 @@ impl LoadPlan {
         plan.validate()?;
         Ok(plan)
     }
-}
-
-/// Reads a plan of either kind.
-fn read<'a, P: Deserialize<'a>>(json: &'a [u8]) -> Result<P, crate::PlanError> {
-    serde_json::from_slice(json).map_err(|error| {
-        // Nobody has seen the text of which this would name a line and column.
-        let text = error.to_string();
-        let problem = text
-            .rsplit_once(" at line ")
-            .map_or(&*text, |(problem, _)| problem);
-        crate::PlanError::new("plan", problem)
-    })
 }
 
 /// A number that is far too large stays too large: [`LoadPlan::validate`] then names its field and bounds.

@@ -240,7 +240,7 @@ fn arms_of_both_protocols_are_interleaved() {
     for (arm, (version, places)) in measured.arms.iter().zip([("2", 8), ("1.1", 2), ("2", 2)]) {
         let figures = &arm.measurement;
         for slice in &arm.slices {
-            let under_way_ns = slice.service_time_sum_ns as i64 + slice.edges_ns;
+            let under_way_ns = slice.service_time_sum_ns as i64 + slice.edges_ns.unwrap();
             assert!(under_way_ns <= places * slice.length_ns as i64, "{slice:?}");
         }
         assert!(figures.completed > 0);

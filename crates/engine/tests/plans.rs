@@ -300,9 +300,56 @@ fn a_wrong_setting_is_named() {
             "requests_per_connection:",
         ),
         (json!({"redirects": 1, "pipeline": 2}), "redirects:"),
-        (json!({"colour": "red"}), "plan: unknown field `colour`"),
-        (json!({"http_version": "2"}), "plan: unknown variant `2`"),
     ]);
+}
+
+/// Unknown fields, wrong types, numbers out of range: each line names the field.
+#[test]
+fn a_plan_of_another_shape_is_refused_by_the_name_of_its_field() {
+    let no_number = "must be a whole number, 0 or more, not";
+    are_named(&[
+        (json!({"colour": "red"}), "colour: a plan has no such field"),
+        (json!({"tls": {"s": 1}}), "tls.s: a plan has no such field"),
+        (
+            request(json!({"path": "/"})),
+            "requests[0].path: a plan has no such field",
+        ),
+        (
+            json!({"http_version": "2"}),
+            "http_version: must be `1.1` or `1.0`, not `2`",
+        ),
+        (
+            json!({"threads": "two"}),
+            &format!("threads: {no_number} string \"two\""),
+        ),
+        (
+            json!({"window_ns": -1}),
+            &format!("window_ns: {no_number} integer `-1`"),
+        ),
+        (
+            request(json!({"weight": 1.5})),
+            &format!("requests[0].weight: {no_number} floating point `1.5`"),
+        ),
+        (
+            expect(json!({"status": [200, 70_000]})),
+            "requests[0].expect.status[1]: must be a whole number, 0 to 65535, not integer `70000`",
+        ),
+        (
+            json!({"keep_alive": 1}),
+            "keep_alive: must be true or false, not integer `1`",
+        ),
+        (
+            json!({"load": {"kind": "closed"}}),
+            "load.connections: must be there",
+        ),
+        (
+            json!({"load": {"kind": "closed", "connections": 1, "rate": 5}}),
+            "load.rate: a plan has no such field",
+        ),
+        (json!({"seed": null}), &format!("seed: {no_number} null")),
+    ]);
+    let more = LoadPlan::from_json(b"{} {}").unwrap_err().to_string();
+    assert!(more.starts_with("url: must be there"), "{more}");
 }
 
 #[test]

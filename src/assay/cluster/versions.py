@@ -10,12 +10,13 @@ import functools
 from assay.core.errors import EnvironmentLacks
 from assay.core.settings import version
 from assay.engine import driver
+from assay.model.plan import SCHEMA
 
 
 @functools.cache
 def here() -> tuple[str, str]:
-    """The versions of Assay and of its engine."""
-    return version(), driver.version()
+    """The versions of Assay and of its engine, with the schema of what both hand each other."""
+    return version(), f"{driver.version()}, schema {SCHEMA}"
 
 
 def refuse_other(address: str, theirs: object) -> None:

@@ -18,7 +18,7 @@ from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import EnvironmentLacks, InputError
 from assay.model.measurement import Measurement, Snapshot
-from assay.model.plan import LoadPlan
+from assay.model.plan import SCHEMA, LoadPlan
 
 if TYPE_CHECKING:
     from assay import _engine
@@ -44,6 +44,11 @@ class _WhenUsed:
         if engine.version() != VERSION:
             raise EnvironmentLacks(
                 f"the load engine is of version {engine.version()}, and this Assay needs {VERSION}",
+                "install Assay anew; in a checkout: make setup",
+            )
+        if engine.schema_digest() != SCHEMA:
+            raise EnvironmentLacks(
+                "the load engine has another schema of plans and measurements than this Assay",
                 "install Assay anew; in a checkout: make setup",
             )
         self.__dict__.update({one: getattr(engine, one) for one in dir(engine) if not one.startswith("__")})

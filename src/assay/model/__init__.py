@@ -8,3 +8,13 @@ their JSON Schema is published with the run format (`assay schema run`).
 
 Units are suffixes of the field names: `_ns`, `_per_s`, `_bytes`.
 """
+
+import msgspec
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all stored values: immutable, keyword-only, strict about unknown keys.
+
+    Each value repeats `frozen` and `kw_only`: msgspec does not hand `kw_only` down, and type
+    checkers read both from the class itself.
+    """

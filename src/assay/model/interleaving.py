@@ -1,185 +1,217 @@
-"""Interleaved plans and what comes of them: several arms in one run that are interleaved.
+"""Plans of arms that are interleaved in one run, and what comes of them.
 
-The Rust twins are `crates/engine/src/plan/interleaved.rs`, `change.rs`, `course.rs` and
-`record/interleaved.rs`. All times are nanoseconds; points of time count from the start of the run.
+All times are nanoseconds; points of time count from the start of the run.
+
+Written by `make schema` from the structs of `crates/engine`: change those.
 """
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from assay.model.measurement import Measurement, Snapshot, Window
+from assay.model.measurement import Measurement, Phase, Snapshot
 from assay.model.plan import LoadPlan, Part, Value
-
-Phase = Literal["warmup", "measured"]
-Ended = Literal["unreachable", "failure", "asked"]
 
 
 class InterleavedPlan(Value, frozen=True, kw_only=True):
-    """Several plans in one run, an arm each, on the same threads.
-
-    While one arm has its slice of `slice_ns` the others rest, with their connections open. In the
-    `washout_ns` before each slice nobody starts anything and what is under way is answered. `threads`,
-    `cpus`, `stop`, `warmup_max_ns` and the URL's scheme are the same in all arms. `stop` counts a
-    arm's own slices: the run ends with the first round after which every arm has measured so long.
-    `seed` draws the order. `part` says what of all arms is offered by one process where others offer the
-    rest; the slices, those of the whole, count from the instant at which it starts.
+    """Several plans in one run, an arm each. The arms are interleaved on the same worker threads: while
+    one has its slice the others rest, with their connections open.
     """
 
     arms: tuple[LoadPlan, ...]
+    """What each arm does. They share their threads, so `threads`, `cpus`, `stop`, `warmup_max_ns` and the
+    scheme of the URL are the same in all. `stop` counts an arm's own slices.
+    """
     slice_ns: int
+    """Length of a slice, without its washout."""
     washout_ns: int
+    """The time before each slice in which nobody starts anything and what is under way is answered."""
     seed: int = 0
+    """Seed of the order."""
     part: Part | None = None
+    """What of all arms is offered from here, where others offer the rest. The slices are those of the
+    whole: they count from the instant at which the part starts, by the calendar, however late it is
+    met.
+    """
 
 
-class Measure(Value, frozen=True, kw_only=True, tag_field="kind", tag="measure"):
+Ended: TypeAlias = Literal["unreachable", "failure", "asked"]
+"""Why an arm has no more slices before the run ends.
+
+"unreachable": in a whole slice nothing was answered and every attempt to connect failed.
+"failure": A kind of failure was seen on which its plan ends.
+"asked": it was asked for.
+"""
+
+
+class Measure(Value, frozen=True, kw_only=True, tag="measure", tag_field="kind"):
     """Arms measure; all of them where none is named. Without effect on those that do."""
 
     arms: tuple[int, ...] | None = None
+    """Which ones."""
 
 
-class GiveSlices(Value, frozen=True, kw_only=True, tag_field="kind", tag="slices"):
-    """Only these arms have slices; the others yield theirs, and their connections stay open."""
+class GiveSlices(Value, frozen=True, kw_only=True, tag="slices", tag_field="kind"):
+    """Only these arms have slices; the connections of the others stay open. Where none of them is left,
+    all have slices.
+    """
 
     arms: tuple[int, ...]
+    """Which ones."""
 
 
-class SetLengths(Value, frozen=True, kw_only=True, tag_field="kind", tag="lengths"):
+class SetLengths(Value, frozen=True, kw_only=True, tag="lengths", tag_field="kind"):
     """Slices are of another length, and the washout before them."""
 
     slice_ns: int
+    """Of a slice."""
     washout_ns: int
+    """Of a washout."""
 
 
-class EndArm(Value, frozen=True, kw_only=True, tag_field="kind", tag="end_arm"):
+class EndArm(Value, frozen=True, kw_only=True, tag="end_arm", tag_field="kind"):
     """An arm has no more slices; its accounting stay."""
 
     arm: int
+    """Which one."""
     why: Ended = "asked"
+    """Why."""
 
 
-class End(Value, frozen=True, kw_only=True, tag_field="kind", tag="end"):
+class End(Value, frozen=True, kw_only=True, tag="end", tag_field="kind"):
     """There are no more rounds."""
 
 
 Change: TypeAlias = Measure | GiveSlices | SetLengths | EndArm | End
-"""What is asked of slices from outside. It holds from a round on, for all who share them."""
+"""What is asked of slices from outside. It holds from a round on, the same for all who share them."""
 
 
 class SliceTimes(Value, frozen=True, kw_only=True):
-    """One slice of an arm: its washout from `begin_ns` to `start_ns`, its slice from there to `end_ns`.
-
-    `number` counts the slices of the run, `place` those of the `round`; `phase` is the arm's.
+    """One slice of an arm: a time to settle, then its slice. Points of time count from the start of the
+    run.
     """
 
     number: int
+    """Its number within the run."""
     round: int
+    """In which round."""
     place: int
+    """Which one within the round."""
     arm: int
+    """Whose it is."""
     phase: Phase
+    """Whether its slice belongs to the arm's warm-up or to its measurement."""
     begin_ns: int
+    """Where its washout begins: where the slice before it ends."""
     start_ns: int
+    """Where its slice begins."""
     end_ns: int
+    """Where its slice ends."""
 
 
 class Slice(Value, frozen=True, kw_only=True):
-    """What an arm did in one of its slices, summed over the workers.
-
-    `early_completed` of the `completed` came in its first fifth. `service_time_sum_ns` and
-    `service_time_p50_ns` are of `completed` (the median over several workers: the mean of theirs, by
-    answers). `carried` requests were under way at its end; `unsettled` of the arm's still were when the
-    washout after it was over. `edges_ns` is how long those had been under way by its end, less how long
-    requests had been that were under way at its begin: with it the service times are the time that requests
-    were under way within the slice. `late` answers came between the
-    arm's slice before it and this one, and count for nobody. `reopened` connections were opened again since
-    the end of the arm's slice before it.
-    `client_cpu_ns` is the engine's own; `client_delayed_ns` is how long its workers were ready to run
-    meanwhile and others had their cores (not known where the system does not tell).
-    """
+    """One slice of an arm, summed over the workers."""
 
     number: int
+    """The number of its slice within the run."""
     round: int
+    """The round it lies in."""
     place: int
+    """Its place within the round."""
     phase: Phase
+    """The phase of the arm it lies in."""
     washout_ns: int
+    """Length of the washout before it."""
     start_ns: int
+    """Its start, from the start of the run."""
     length_ns: int
+    """Its length; only where the run was stopped in the midst of it, it is shorter than planned."""
     started: int
+    """Requests started in it."""
     completed: int
+    """Requests answered as expected in it."""
     failed: int
+    """Requests failed in it."""
     bytes_read: int
+    """Bytes received in it."""
     early_completed: int
+    """Those of `completed` that were answered in its first fifth."""
     service_time_sum_ns: int
+    """The sum of their service times."""
     service_time_p50_ns: int
+    """Their median service time (of several workers: the mean of their medians, by answers)."""
     carried: int
+    """Requests under way at its end."""
     unsettled: int
+    """Those of the arm that were still under way when the washout after it was over."""
     late: int
+    """Answers of the arm between its slice before this one and this one; they count for nobody."""
     reopened: int
+    """Connections opened again between the end of the arm's slice before this one and its own end."""
     client_cpu_ns: int
+    """CPU time that the workers used in it."""
     edges_ns: int | None = None
+    """How long the requests under way at its end had been so by then, less how long requests had been that
+    were under way at its begin: with it the service times are the time that requests were under way
+    within the slice.
+    """
     client_delayed_ns: int | None = None
-
-    @property
-    def window(self) -> Window:
-        """What of it stands among the windows of its arm."""
-        return Window(
-            start_ns=self.start_ns,
-            length_ns=self.length_ns,
-            phase=self.phase,
-            started=self.started,
-            completed=self.completed,
-            failed=self.failed,
-            bytes_read=self.bytes_read,
-        )
+    """How long the workers were ready to run meanwhile and others had their cores; none where the system
+    does not tell.
+    """
 
 
 class ArmMeasurement(Value, frozen=True, kw_only=True):
-    """What one arm did.
-
-    `measurement` is as of a run of its own: `measured_ns` is the sum of its measured slices, `windows`
-    are its slices, `warmup_ns` is where the first measured one begins. Its answers are those within its
-    slices; failures count whenever they come, as a time-out may fall into another arm's slice. `late`
-    answers of the measured phase came outside of its slices: they are in the accounting and in no figure.
-    `ended` says why it had no more slices before the end of the run: nobody was there in a whole slice, a
-    failure came on which its plan ends, or it was asked for.
-    """
+    """What one arm did."""
 
     measurement: Measurement
+    """As of a run of its own: its measured time is the sum of its measured slices, its windows are its
+    slices.
+    """
     late: int
+    """Answers outside its slices in the measured phase: in the accounting, and in no figure."""
     ended: Ended | None
+    """Why it had no more slices before the end of the run."""
     slices: tuple[Slice, ...]
+    """Its slices, those of the warm-up first."""
 
 
 class InterleavedMeasurement(Value, frozen=True, kw_only=True):
-    """One execution of a `InterleavedPlan`; `interrupted` where it was stopped in the midst of a round.
-
-    Of a part, `started_late_ns` is how long after its instant its workers began.
-    """
+    """One execution of an interleaved plan."""
 
     started_at_unix_ns: int
+    """The start of the run, in nanoseconds since 1970."""
     started_at_monotonic_ns: int
+    """The same by the system's monotonic clock."""
     started_late_ns: int = 0
+    """Of a part, how long after the agreed instant its workers began; its first slices lack so much."""
     length_ns: int
+    """Length of the run."""
     interrupted: bool
+    """Whether it was stopped in the midst of a round."""
     arms: tuple[ArmMeasurement, ...]
+    """The arms, in the order of the plan."""
 
 
 class ArmSnapshot(Value, frozen=True, kw_only=True):
-    """The live view of one arm: `slices` are those of its current phase that are over, the latest 1,200.
-
-    `ended_here` is, in a part of a run, why the arm should have no more slices as seen by that part alone.
-    """
+    """The live view of one arm."""
 
     snapshot: Snapshot
+    """As of a run of its own."""
     ended: Ended | None
+    """Why it has no more slices."""
     ended_here: Ended | None = None
+    """Of a part, why it should have no more, as seen from here alone: that is for all parts to agree on."""
     slices: tuple[Slice, ...]
+    """The slices of the current phase that are over, the latest 1,200 at most."""
 
 
 class InterleavedSnapshot(Value, frozen=True, kw_only=True):
-    """The live view; `turn` is the one under way, None once the run has ended."""
+    """The live view."""
 
     elapsed_ns: int
+    """Time since the start of the run."""
     slice: SliceTimes | None
+    """Whose slice it is; none once the run has ended."""
     arms: tuple[ArmSnapshot, ...]
+    """The arms, in the order of the plan."""

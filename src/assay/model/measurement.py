@@ -1,238 +1,317 @@
 """`Measurement`: what the engine saw. Made by the engine only, never edited.
 
-The Rust twin is `crates/engine/src/record/measurement.rs`.
+Written by `make schema` from the structs of `crates/engine`: change those.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from assay.model.plan import Value
 
 
-class Histogram(Value, frozen=True, kw_only=True):
-    """Times in nanoseconds, HdrHistogram with 3 significant digits, 1 µs to 1 h.
-
-    `data` is the HdrHistogram V2 compressed encoding in base64; a recorded value times
-    `unit_ns` is nanoseconds. `count`, `min_ns`, `max_ns`, `mean_ns` and `stdev_ns` are the
-    engine's own running sums, exact where the buckets are within 0.1 %.
-    """
-
-    count: int
-    min_ns: int
-    max_ns: int
-    mean_ns: float
-    stdev_ns: float
-    unit_ns: int
-    data: str
-
-
-class Window(Value, frozen=True, kw_only=True):
-    """One slice of the run, summed over the workers; `start_ns` counts from the first request."""
-
-    start_ns: int
-    length_ns: int
-    phase: Literal["warmup", "measured"]
-    started: int
-    completed: int
-    failed: int
-    bytes_read: int
-
-
-class Outcome(Value, frozen=True, kw_only=True):
-    """How many requests failed in one way, whose fault it was, and one example.
-
-    origin: generator (we could not), peer (the server did wrong), network (the path broke),
-    plan (an expectation of the plan was not met).
-    kind: connect_refused, connect_timeout, reset, closed_early, timeout, bad_answer,
-    unexpected_status, unexpected_header, unexpected_body, no_descriptors, no_ports, ...
-    """
-
-    origin: Literal["generator", "peer", "network", "plan"]
-    kind: str
-    count: int
-    example: str = ""
-
-
 class RequestAccounting(Value, frozen=True, kw_only=True):
-    """Every request is accounted for: started = completed + failed + in_flight."""
+    """Every request of the whole run: started = completed + failed + in_flight."""
 
     started: int
+    """Begun."""
     completed: int
+    """Answered as expected."""
     failed: int
+    """Failed."""
     in_flight: int
+    """Unanswered when the run ended."""
 
 
 class Stray(Value, frozen=True, kw_only=True):
-    """Bytes that belong to no answer: after the end of one, or on a connection that carried nothing.
-
-    The answer counts, the connection is not used again. `connections` are those they came on (one that
-    was opened again counts again), `example` the first of them.
+    """Bytes that belong to no answer: they came after the end of one, or on a connection that carried
+    nothing. The answer counts, the connection is not used again.
     """
 
     bytes: int = 0
+    """How many."""
     connections: int = 0
+    """On how many connections; one that was opened again counts again."""
     example: str = ""
+    """The first of them."""
+
+
+Origin: TypeAlias = Literal["generator", "peer", "network", "plan"]
+"""Who is to blame.
+
+"generator": we could not: out of descriptors, ports or memory.
+"peer": the server did something wrong.
+"network": the path between broke, or was never there.
+"plan": an expectation of the plan was not met.
+"""
+
+
+class Outcome(Value, frozen=True, kw_only=True):
+    """How many requests failed in one way, whose fault it was, and one example."""
+
+    origin: Origin
+    """Whose fault it was."""
+    kind: str
+    """In what way they failed: connect_refused, reset, timeout, unexpected_status, no_ports, and so on."""
+    count: int
+    """How many."""
+    example: str = ""
+    """What was seen the first time."""
 
 
 class Connections(Value, frozen=True, kw_only=True):
-    """Of the whole run, warm-up included: `asked` by the plan, `opened` at least once, `answered` at
-    least one request; `reopened` counts reconnects after a close, `peak` the most open at one time.
-
-    `busy_peak` is the most in use at one time of the measured phase, at most (open loops only): the
-    sum of each thread's most, which need not have been at one time."""
+    """What became of the connections, over the whole run."""
 
     asked: int
+    """The plan's number."""
     opened: int
+    """Opened at least once."""
     answered: int
+    """Answered at least one request."""
     reopened: int
+    """Opened again after a close."""
     peak: int
+    """The most open at one time (the sum of each worker's most)."""
     busy_peak: int | None = None
-
-
-class Worker(Value, frozen=True, kw_only=True):
-    """What one engine thread did in the measured phase, by its own CPU clock.
-
-    `largest_stall_ns` is the longest time its loop did not come round although it was due.
-    `completed_by_window` is its part of the measured windows.
+    """Of an open loop: the most in use at one time of the measured phase, at most: the sum of each
+    worker's most, which need not have been at one time. Whether starts had to wait tells
+    `waited_starts`.
     """
 
-    cpu: int | None
-    wall_ns: int
-    cpu_ns: int
-    largest_stall_ns: int
-    completed: int
-    completed_by_window: tuple[int, ...] = ()
 
-
-class UnderWay(Value, frozen=True, kw_only=True):
-    """The requests that were under way when the run ended.
-
-    `ages` are how long each had been so by then: since it was sent or, before that, since it was taken.
-    `quiet_ns` is how long nothing had been answered by then: since the latest complete answer, right or
-    wrong, or since the begin of the measured phase. `edges_ns` is their ages together, less how long those
-    had been under way that the measured phase began with.
+class Histogram(Value, frozen=True, kw_only=True):
+    """Times in nanoseconds, with 3 significant digits. Count, extremes, mean and deviation are exact
+    running sums; the slots of `data` are within 0.1 %.
     """
 
-    ages: Histogram
-    quiet_ns: int
-    edges_ns: int
+    count: int
+    """Number of times recorded."""
+    min_ns: int
+    """The smallest; 0 when empty."""
+    max_ns: int
+    """The largest; 0 when empty."""
+    mean_ns: float
+    """The arithmetic mean."""
+    stdev_ns: float
+    """The standard deviation (of the population)."""
+    unit_ns: int
+    """Nanoseconds in one recorded unit."""
+    data: str
+    """The HdrHistogram V2 compressed encoding, in base64."""
 
 
 class Http2(Value, frozen=True, kw_only=True):
-    """What HTTP/2 has that HTTP/1 has not, in the measured phase.
-
-    Requests that waited because the server allows no more streams at once on a connection (`stream_waits`,
-    for `stream_wait_ns` together, at the fewest for `streams_allowed`), and how often and how long bodies of
-    requests waited for the server's windows (over all connections). `faults` are connections that the server
-    broke, by stage ("greeting", "open") and code; `resets` streams that it ended, and `going_away` its
-    GOAWAYs, by code.
-    """
+    """What HTTP/2 has that HTTP/1 has not, in the measured phase."""
 
     stream_waits: int
+    """Requests that waited because the server allows no more streams at once on a connection."""
     stream_wait_ns: int
+    """For how long they did, together."""
     streams_allowed: int | None = None
+    """The fewest streams that the server allowed at once on a connection, where it said so."""
     window_stalls: int
+    """How often the bodies of a connection's requests waited for the server's windows."""
     window_stall_ns: int
+    """For how long they did, over all connections."""
     faults: dict[str, int] = {}
+    """Connections that the server broke, by stage ("greeting", "open") and code."""
     resets: dict[str, int] = {}
+    """Streams that the server ended, by code. REFUSED_STREAM is not among them: see `unprocessed`."""
     going_away: dict[str, int] = {}
+    """The server's GOAWAYs, by code."""
 
 
 class Http3(Value, frozen=True, kw_only=True):
-    """What HTTP/3 has that HTTP/1 has not, in the measured phase.
-
-    `handshakes` are connections opened. Requests that waited because the server allows no more streams
-    (`stream_limit_waits`, for `stream_limit_ns` together), and how often and how long bodies of requests
-    waited for the server's windows (`flow_stalls`, `flow_stall_ns`, over all connections). `udp_sent` and
-    `udp_received` are datagrams, `lost_packets` those sent that were taken for lost and sent again, `goaway`
-    the server's GOAWAYs. `resets` are streams that the server ended, by code, and `lost` connections that
-    were lost, by stage ("handshake", "open") and how.
-    """
+    """What HTTP/3 has that HTTP/1 has not, in the measured phase."""
 
     handshakes: int
+    """Connections that were opened: QUIC's handshake and TLS's are one."""
     stream_limit_waits: int
+    """Requests that waited because the server allows no more streams (MAX_STREAMS)."""
     stream_limit_ns: int
+    """For how long they did, together."""
     flow_stalls: int
+    """How often the bodies of a connection's requests waited for the server's windows."""
     flow_stall_ns: int
+    """For how long they did, over all connections."""
     udp_sent: int
+    """Datagrams sent."""
     udp_received: int
+    """Datagrams received."""
     lost_packets: int
+    """Packets sent that were taken for lost, and sent again."""
     goaway: int
+    """The server's GOAWAYs."""
     resets: dict[str, int] = {}
+    """Streams that the server ended, by code. H3_REQUEST_REJECTED is not among them: see `unprocessed`."""
     lost: dict[str, int] = {}
+    """Connections that were lost, by stage ("handshake", "open") and how."""
+
+
+Phase: TypeAlias = Literal["warmup", "measured"]
+"""Whether figures belong to the warm-up or to the measurement.
+
+"warmup": before the measurement.
+"measured": the measurement.
+"""
+
+
+class Window(Value, frozen=True, kw_only=True):
+    """One slice of the run, summed over the workers."""
+
+    start_ns: int
+    """Its start, from the start of the run."""
+    length_ns: int
+    """Its length; the last of a phase may be shorter than the others."""
+    phase: Phase
+    """The phase it lies in."""
+    started: int
+    """Requests started in it."""
+    completed: int
+    """Requests answered as expected in it."""
+    failed: int
+    """Requests failed in it."""
+    bytes_read: int
+    """Bytes received in it."""
+
+
+class Worker(Value, frozen=True, kw_only=True):
+    """What one engine thread did in the measured phase, by its own CPU clock."""
+
+    cpu: int | None
+    """The core it is pinned to."""
+    wall_ns: int
+    """Length of its measured phase."""
+    cpu_ns: int
+    """CPU time it used."""
+    largest_stall_ns: int
+    """The longest time its loop did not come round although it was due."""
+    completed: int
+    """Requests it completed."""
+    completed_by_window: tuple[int, ...] = ()
+    """Those of each measured window."""
+
+
+class UnderWay(Value, frozen=True, kw_only=True):
+    """The requests that were under way when the run ended."""
+
+    ages: Histogram
+    """How long each had been under way by then: since it was sent or, before that, since it was taken."""
+    quiet_ns: int
+    """How long nothing had been answered by then: since the latest complete answer, right or wrong, or
+    since the begin of the measured phase.
+    """
+    edges_ns: int
+    """Their ages together, less how long those had been under way that the measured phase began with."""
 
 
 class Measurement(Value, frozen=True, kw_only=True):
-    """One execution of a `LoadPlan`.
-
-    `requests` and `connections` cover the whole run, warm-up included; every other figure covers the
-    measured phase only, unless it says otherwise. `completed` counts answers that met the plan's
-    expectation: a wrong answer is a failure of origin `plan`.
-    Service time runs from the send to the complete answer; response time, in open loops,
-    from the intended start; send lag is actual minus intended start. `handshakes` counts TLS
-    handshakes of the whole run by what was agreed on (version, cipher suite, protocol).
-    `ended_by_close` counts answers that only the end of their connection ended: whether they were
-    whole cannot be told. `resent` counts requests sent again because the server had not processed them,
-    each as often as it was. `stray` includes what came within 20 ms after the end of the run.
-    `waited_starts` counts starts of an open loop that came due while all connections (of HTTP/2 and HTTP/3:
-    all streams) of their thread were in use, and were made later; None where nobody looked. `under_way` is
-    None of arms that were interleaved, and where a script gave up.
+    """One execution of a plan. `requests`, `connections` and `windows` cover the whole run, all else the
+    measured phase, unless it says otherwise. A wrong answer is a failure of origin "plan".
     """
 
     started_at_unix_ns: int
+    """The start of the run, in nanoseconds since 1970."""
     warmup_ns: int
+    """Length of the warm-up."""
     measured_ns: int
+    """Length of the measured phase."""
     interrupted: bool
+    """Whether it was stopped before its end."""
     requests: RequestAccounting
+    """The whole run's accounting."""
     started: int
+    """Requests begun."""
     completed: int
+    """Requests answered as expected."""
     failed: int
+    """Requests failed."""
     bytes_read: int
+    """Bytes received."""
     bytes_written: int
+    """Bytes sent."""
     body_bytes: int
+    """Bytes of bodies, without their framing."""
     statuses: dict[str, int]
+    """Answers by status code."""
     encodings: dict[str, int]
+    """Answers by content coding."""
     http_versions: dict[str, int] = {}
+    """Answers by HTTP version."""
     checked: int
+    """Answers whose header and body expectations were checked."""
     ended_by_close: int = 0
+    """Answers that only the end of their connection ended: whether they were whole cannot be told."""
     resent: int = 0
+    """Requests sent again because the server did not process them, each as often as it was."""
     stray: Stray = Stray()
+    """Bytes that belong to no answer, those included that came within 20 ms after the end of the run."""
     outcomes: tuple[Outcome, ...]
+    """Failed requests by way of failing."""
     connections: Connections
+    """The connections."""
     service_time: Histogram
+    """Send to complete answer, of completed requests."""
     response_time: Histogram | None
+    """Intended start to complete answer, of completed requests (open loop)."""
     send_lag: Histogram | None
+    """Actual minus intended start (open loop)."""
     connect_time: Histogram
+    """Begin of a connect to its success."""
     handshake_time: Histogram | None = None
+    """From there to the end of the TLS handshake."""
     handshakes: dict[str, int] = {}
+    """TLS handshakes of the whole run by what was agreed on: version, cipher suite, protocol."""
     first_byte_time: Histogram
+    """Send to the first byte of the answer."""
     http2: Http2 | None = None
+    """What HTTP/2 has beside, where it was spoken."""
     http3: Http3 | None = None
+    """What HTTP/3 has beside, where it was spoken."""
     missed_starts: int
+    """Starts that came due and could not be made before the end (open loop)."""
     waited_starts: int | None = None
+    """Starts that came due while all connections (of HTTP/2 and HTTP/3: all streams) of their thread were
+    in use, and were made later (open loop).
+    """
     windows: tuple[Window, ...]
+    """The time series."""
     workers: tuple[Worker, ...]
+    """The engine's own threads."""
     under_way: UnderWay | None = None
+    """What was under way at its end; not known of arms that were interleaved, and where a script gave up."""
     engine_version: str
+    """The engine's version."""
 
 
 class Snapshot(Value, frozen=True, kw_only=True):
-    """The live view: running totals since the start of the current phase.
-
-    Published by the workers at the end of each window, never on the request path.
+    """The live view: totals since the start of the current phase. Workers publish theirs at the end of
+    each window, never on the request path.
     """
 
-    phase: Literal["warmup", "measured"]
+    phase: Phase
+    """The current phase."""
     elapsed_ns: int
+    """Time since its start."""
     started: int
+    """Requests begun."""
     completed: int
+    """Requests answered as expected."""
     failed: int
+    """Requests failed."""
     bytes_read: int
+    """Bytes received."""
     open_connections: int
+    """Connections open now."""
     service_time_p50_ns: int
+    """Median service time."""
     service_time_p99_ns: int
+    """99th percentile of the service time."""
     service_time_max_ns: int
+    """The longest service time."""
     send_lag_p99_ns: int | None = None
+    """99th percentile of the send lag (open loop)."""
     client_cpu: float
+    """CPU the workers used, as a share of their time."""
     windows: tuple[Window, ...]
+    """The complete windows of this phase, the latest 1,200 at most."""

@@ -375,4 +375,17 @@ class OwnTime:
             if one.number not in self._starts:
                 self._starts[one.number] = self._end_ns
                 self._end_ns += one.length_ns
-        return tuple(msgspec.structs.replace(one.window, start_ns=self._starts[one.number]) for one in slices)
+        return tuple(as_window(one, self._starts[one.number]) for one in slices)
+
+
+def as_window(one: Slice, start_ns: int) -> Window:
+    """A slice as what stands among its arm's windows."""
+    return Window(
+        start_ns=start_ns,
+        length_ns=one.length_ns,
+        phase=one.phase,
+        started=one.started,
+        completed=one.completed,
+        failed=one.failed,
+        bytes_read=one.bytes_read,
+    )

@@ -15,19 +15,21 @@ scatter less.
 
 from __future__ import annotations
 
-import bisect
 import functools
 import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.estimate import Estimate
 from assay.model.finding import Metric
 from assay.model.measurement import Histogram, Measurement
 from assay.model.trial import Trial
 from assay.stats.estimates import kept_per_s, poisson_cdf, positive_mean
+
+if TYPE_CHECKING:
+    from assay._engine import StoredHistogram
 
 SURE = 0.99
 """A percentile is printed once the chance that some request exceeded it is at least this
@@ -55,11 +57,11 @@ def requests_needed(p: float) -> int:
 
 def quantiles(histogram: Histogram, ps: Sequence[float]) -> tuple[Quantile | None, ...]:
     """For each p in [0, 1] its quantile, or None where too few requests stand behind it."""
-    n = histogram.count
-    if not any(n >= requests_needed(p) for p in ps):
+    shown = [p for p in ps if histogram.count >= requests_needed(p)]
+    if not shown:
         return tuple(None for _ in ps)
-    at_rank = by_rank(histogram)
-    return tuple(Quantile(p, at_rank(math.ceil(n * p))) if n >= requests_needed(p) else None for p in ps)
+    values = dict(zip(shown, _read(histogram).quantiles(shown), strict=True))
+    return tuple(Quantile(p, float(values[p] * histogram.unit_ns)) if p in values else None for p in ps)
 
 
 def case_quantile(histograms: Sequence[Histogram], p: float) -> Estimate | None:
@@ -73,35 +75,29 @@ def case_quantile(histograms: Sequence[Histogram], p: float) -> Estimate | None:
 
 
 @functools.lru_cache(maxsize=8192)
-def _ranks(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """For each slot that holds something: how many requests up to it, and its time in ns.
+def _read(histogram: Histogram) -> StoredHistogram:
+    """The histogram, read by the engine: whoever shows a quantile, live or stored, asks the same function.
 
     Kept, because a report asks for the same quantiles in a table, in a chart and in what the rules see.
     As is usual for HdrHistogram, a slot stands for its highest value. Raises ValueError where the data is
     damaged.
     """
-    from assay._engine import histogram_counts  # it loads where a histogram is read
+    from assay._engine import StoredHistogram  # it loads where a histogram is read
 
-    counts = histogram_counts(histogram.data)
-    return (
-        tuple(itertools.accumulate(count for _, count in counts)),
-        tuple(value * histogram.unit_ns for value, _ in counts),
-    )
+    return StoredHistogram(histogram.data)
 
 
 def recorded(histogram: Histogram) -> tuple[tuple[int, int], ...]:
     """The times in ns that a histogram holds, and how many of each."""
     if not histogram.count:
         return ()
-    cumulative, times_ns = _ranks(histogram)
-    counts = (after - before for before, after in itertools.pairwise((0, *cumulative)))
-    return tuple(zip(times_ns, counts, strict=True))
+    return tuple((value * histogram.unit_ns, count) for value, count in _read(histogram).counts())
 
 
 def by_rank(histogram: Histogram) -> Callable[[int], float]:
     """The time in ns of the request at a 1-based rank, counted from the fastest."""
-    cumulative, times_ns = _ranks(histogram)
-    return lambda rank: float(times_ns[bisect.bisect_left(cumulative, min(max(rank, 1), cumulative[-1]))])
+    read = _read(histogram)
+    return lambda rank: float(read.at_rank(max(rank, 1)) * histogram.unit_ns)
 
 
 _TICKS = 5
@@ -114,8 +110,9 @@ def spectrum(histogram: Histogram) -> Iterator[tuple[int, float, int]]:
     Lines come in equal steps, five for each halving of what is left to 100 %, each at the first time that
     reaches it; the last one is the longest time.
     """
-    cumulative, times_ns = _ranks(histogram) if histogram.count else ((), ())
-    return percentile_rows(list(zip(times_ns, cumulative, strict=True)))
+    slots = recorded(histogram)
+    up_to = itertools.accumulate(count for _, count in slots)
+    return percentile_rows([(time_ns, below) for (time_ns, _), below in zip(slots, up_to, strict=True)])
 
 
 def percentile_rows(slots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, float, int]]:

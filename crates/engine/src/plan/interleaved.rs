@@ -1,5 +1,6 @@
 //! [`InterleavedPlan`]: several plans in one run, whose arms are interleaved.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Load, LoadPlan, RequestLog, Shard, Stop, read};
@@ -14,9 +15,7 @@ const LONGEST_SLICE_NS: u64 = 3_600 * 1_000_000_000;
 
 /// Several plans in one run, an arm each. The arms are interleaved on the same worker threads: while one
 /// has its slice the others rest, with their connections open.
-///
-/// The Rust twin of `InterleavedPlan` in `src/assay/model/interleaving.py`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InterleavedPlan {
     /// What each arm does. They share their threads, so `threads`, `cpus`, `stop`, `warmup_max_ns`

@@ -1,5 +1,6 @@
 //! What is sent, and what a right answer to it is.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::validate::{Checked, ensure};
@@ -18,25 +19,29 @@ impl LoadPlan {
 }
 
 /// What the decoded body of a right answer is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum BodyExpected {
     /// Exactly this text.
+    #[schemars(title = "BodyEquals")]
     Equals {
         /// The text.
         text: String,
     },
     /// Exactly one of these texts.
+    #[schemars(title = "BodyOneOf")]
     OneOf {
         /// The texts.
         texts: Vec<String>,
     },
     /// This regular expression is found in it.
+    #[schemars(title = "BodyMatches")]
     Matches {
         /// In the syntax of the `regex` crate.
         pattern: String,
     },
     /// It is exactly so long.
+    #[schemars(title = "BodyLength")]
     Length {
         /// Length in bytes.
         bytes: u64,
@@ -44,7 +49,7 @@ pub enum BodyExpected {
 }
 
 /// A header that a right answer carries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderExpected {
     /// Its name, in any case.
@@ -56,7 +61,7 @@ pub struct HeaderExpected {
 
 /// What a right answer is. The status is checked on every answer, headers and body on every
 /// `check_every`-th of each worker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// Allowed status codes; empty allows all.
@@ -81,23 +86,27 @@ impl Default for Expect {
 }
 
 /// One field of a multipart form.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FormPart {
     /// The field's name.
     pub name: String,
     /// Its value, where no file is sent.
+    #[serde(default)]
     pub text: Option<String>,
     /// The file that is sent; read once, before the run.
+    #[serde(default)]
     pub file: Option<String>,
     /// The name the file is sent under, instead of its own.
+    #[serde(default)]
     pub file_name: Option<String>,
     /// The content type of this part; a file's is `application/octet-stream` otherwise.
+    #[serde(default)]
     pub content_type: Option<String>,
 }
 
 /// One request of the plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The method, as sent.

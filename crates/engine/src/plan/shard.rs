@@ -1,19 +1,21 @@
 //! A shard of a load: the workers that run in this process, where others run the rest.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadPlan, Stop};
 
-/// Which of a plan's workers run here, and from which instant on. The plan stays that of the whole:
+/// Which of a plan's workers run in one process, where others run elsewhere, and from which instant on. The plan stays that of the whole:
 /// its connections, rates, counts and seeds are dealt to all of its workers, wherever they run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Part")]
 pub struct Shard {
-    /// The number of the first worker that runs here.
+    /// The number of the first worker that runs there.
     pub first_worker: u32,
-    /// How many run here.
+    /// How many run there.
     pub workers: u32,
-    /// When the run begins, by this machine's calendar, in nanoseconds since 1970; at once where that
+    /// When the run begins, by the calendar of the machine that executes the part, in nanoseconds since 1970; at once where that
     /// is over.
     #[serde(default)]
     pub starts_at_unix_ns: u64,

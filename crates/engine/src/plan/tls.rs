@@ -1,9 +1,10 @@
 //! How TLS is spoken.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A version of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TlsVersion {
     /// TLS 1.2
     #[serde(rename = "1.2")]
@@ -14,7 +15,7 @@ pub enum TlsVersion {
 }
 
 /// How an `https` URL is spoken to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
     /// PEM file of the authorities to trust instead of the system's.

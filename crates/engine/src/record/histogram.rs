@@ -9,6 +9,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use super::counter::Counter;
 use super::measurement;
+use super::stored::quantile;
 
 /// 2^47 ns are 39 hours. A plan lasts 24 at most, so no time is ever clipped.
 const MAX_NS: u64 = (1 << 47) - 1;
@@ -29,6 +30,14 @@ fn range_of(slot: usize) -> (u64, u64) {
     }
     let bucket = (slot >> 10) - 1;
     ((slot - (bucket << 10)) << bucket, 1 << bucket)
+}
+
+/// The highest value of each slot and how many lie in it; as is usual for HdrHistogram it stands for all of them.
+fn highest(slots: impl Iterator<Item = (usize, u64)>) -> impl Iterator<Item = (u64, u64)> {
+    slots.map(|(slot, count)| {
+        let (low, width) = range_of(slot);
+        (low + width - 1, count)
+    })
 }
 
 /// One worker's histogram of one kind of time. It is written by its worker only and can be
@@ -102,15 +111,10 @@ impl Histogram {
         let used = slot_of(self.min_ns.get())..=slot_of(self.max_ns.get());
         let new = |slot: usize, seen: &[u64]| self.slots[slot].get() - seen[slot];
         let count: u64 = used.clone().map(|slot| new(slot, seen)).sum();
-        let (mut below, mut median_ns) = (0, 0);
+        let slots = used.clone().map(|slot| (slot, new(slot, seen)));
+        let median_ns = quantile(highest(slots), count, 0.5);
         for slot in used {
-            let here = new(slot, seen);
-            if below < count.div_ceil(2) && below + here >= count.div_ceil(2) {
-                let (low, width) = range_of(slot);
-                median_ns = low + width - 1;
-            }
-            below += here;
-            seen[slot] += here;
+            seen[slot] = self.slots[slot].get();
         }
         median_ns
     }
@@ -172,17 +176,8 @@ impl Merged {
     /// The highest value of the slot that holds the `q`-quantile; 0 when empty.
     pub(crate) fn quantile_ns(&self, q: f64) -> u64 {
         // While workers write, `count` may run ahead of the slots: their own sum is used.
-        let total: u64 = self.slots.iter().sum();
-        let rank = ((q * total as f64).ceil() as u64).max(1);
-        let mut seen = 0;
-        for (slot, count) in self.slots.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
-                let (low, width) = range_of(slot);
-                return (low + width - 1).min(self.max_ns);
-            }
-        }
-        0
+        let total = self.slots.iter().sum();
+        quantile(highest(self.slots.iter().copied().enumerate()), total, q)
     }
 
     pub(crate) fn max_ns(&self) -> u64 {
@@ -260,7 +255,7 @@ mod tests {
             let merged = Merged::of(std::iter::once(&own));
             for q in [0.1, 0.5, 0.9, 0.99, 1.0] {
                 let expected = reference.value_at_quantile(q);
-                prop_assert_eq!(merged.quantile_ns(q), expected.min(merged.max_ns()));
+                prop_assert_eq!(merged.quantile_ns(q), expected);
             }
         }
 

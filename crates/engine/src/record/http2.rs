@@ -2,30 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::adding_up::{adding_up, by_name, least_known, total};
 use super::streams::{StreamCounts, StreamNotes, add_named};
 
-/// What HTTP/2 has that HTTP/1 has not, in the measured phase.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Http2 {
-    /// Requests that waited because the server allows no more streams at once on a connection.
-    pub stream_waits: u64,
-    /// For how long they did, together.
-    pub stream_wait_ns: u64,
-    /// The fewest streams that the server allowed at once on a connection, where it said so.
-    pub streams_allowed: Option<u32>,
-    /// How often the bodies of a connection's requests waited for the server's windows.
-    pub window_stalls: u64,
-    /// For how long they did, over all connections.
-    pub window_stall_ns: u64,
-    /// Connections that the server broke, by stage ("greeting", "open") and code.
-    pub faults: BTreeMap<String, u64>,
-    /// Streams that the server ended, by code. REFUSED_STREAM is not among them: see `unprocessed`.
-    pub resets: BTreeMap<String, u64>,
-    /// The server's GOAWAYs, by code.
-    pub going_away: BTreeMap<String, u64>,
+adding_up! {
+    /// What HTTP/2 has that HTTP/1 has not, in the measured phase.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Http2 {
+        /// Requests that waited because the server allows no more streams at once on a connection.
+        pub stream_waits: u64 => total,
+        /// For how long they did, together.
+        pub stream_wait_ns: u64 => total,
+        /// The fewest streams that the server allowed at once on a connection, where it said so.
+        #[serde(default)]
+        pub streams_allowed: Option<u32> => least_known,
+        /// How often the bodies of a connection's requests waited for the server's windows.
+        pub window_stalls: u64 => total,
+        /// For how long they did, over all connections.
+        pub window_stall_ns: u64 => total,
+        /// Connections that the server broke, by stage ("greeting", "open") and code.
+        #[serde(default)]
+        pub faults: BTreeMap<String, u64> => by_name,
+        /// Streams that the server ended, by code. REFUSED_STREAM is not among them: see `unprocessed`.
+        #[serde(default)]
+        pub resets: BTreeMap<String, u64> => by_name,
+        /// The server's GOAWAYs, by code.
+        #[serde(default)]
+        pub going_away: BTreeMap<String, u64> => by_name,
+    }
 }
 
 impl Http2 {

@@ -1,9 +1,10 @@
 //! What a run of arms that are interleaved hands out: a measurement an arm, and its slices.
 //!
-//! The Rust twin of `src/assay/model/interleaving.py`.
+//! `src/assay/model/interleaving.py` is written from it (`make schema`).
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{Measurement, Phase, Snapshot, Window};
@@ -12,7 +13,7 @@ use crate::change::Ended;
 use crate::course::SliceTimes;
 
 /// One slice of an arm, summed over the workers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
     /// The number of its slice within the run.
@@ -45,9 +46,6 @@ pub struct Slice {
     pub service_time_p50_ns: u64,
     /// Requests under way at its end.
     pub carried: u64,
-    /// How long those had been under way by then, less how long requests had been that were under way at its
-    /// begin: with it the service times are the time that requests were under way within the slice.
-    pub edges_ns: i64,
     /// Those of the arm that were still under way when the washout after it was over.
     pub unsettled: u64,
     /// Answers of the arm between its slice before this one and this one; they count for nobody.
@@ -56,13 +54,18 @@ pub struct Slice {
     pub reopened: u64,
     /// CPU time that the workers used in it.
     pub client_cpu_ns: u64,
+    /// How long the requests under way at its end had been so by then, less how long requests had been that were under way at its
+    /// begin: with it the service times are the time that requests were under way within the slice.
+    #[serde(default)]
+    pub edges_ns: Option<i64>,
     /// How long the workers were ready to run meanwhile and others had their cores; none where the system
     /// does not tell.
+    #[serde(default)]
     pub client_delayed_ns: Option<u64>,
 }
 
 /// What one arm did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArmMeasurement {
     /// As of a run of its own: its measured time is the sum of its measured slices, its windows are its slices.
@@ -76,7 +79,7 @@ pub struct ArmMeasurement {
 }
 
 /// One execution of an interleaved plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InterleavedMeasurement {
     /// The start of the run, in nanoseconds since 1970.
@@ -95,7 +98,7 @@ pub struct InterleavedMeasurement {
 }
 
 /// The live view of one arm.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArmSnapshot {
     /// As of a run of its own.
@@ -110,7 +113,7 @@ pub struct ArmSnapshot {
 }
 
 /// The live view.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InterleavedSnapshot {
     /// Time since the start of the run.
@@ -166,7 +169,7 @@ pub(super) fn slice(times: &SliceTimes, parts: &[&SlicePart], end_ns: u64) -> Sl
             .checked_div(u128::from(completed))
             .unwrap_or_default() as u64,
         carried: sum(|part| part.carried),
-        edges_ns: parts.iter().map(|part| part.edges_ns).sum(),
+        edges_ns: Some(parts.iter().map(|part| part.edges_ns).sum()),
         unsettled: sum(|part| part.unsettled),
         late: sum(|part| part.late),
         reopened: sum(|part| part.reopened),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::adding_up::{NotOneLoad, most, some};
 use super::interleaved::{ArmMeasurement, ArmSnapshot, InterleavedMeasurement, Slice};
 use super::measurement::{Measurement, Phase, Snapshot};
-use super::merge::{latest, merged, most, some, together};
-use super::stored::NotOneLoad;
+use super::merge::{merged, together};
+use super::windows::latest;
 
 /// The interleaved measurement of the whole.
 ///
@@ -24,8 +25,13 @@ pub fn merged_interleaved(
     Ok(InterleavedMeasurement {
         started_at_unix_ns: first.started_at_unix_ns,
         started_at_monotonic_ns: first.started_at_monotonic_ns,
-        started_late_ns: most(parts, |part| part.started_late_ns),
-        length_ns: most(parts, |part| part.length_ns),
+        started_late_ns: most(
+            &parts
+                .iter()
+                .map(|part| &part.started_late_ns)
+                .collect::<Vec<_>>(),
+        )?,
+        length_ns: most(&parts.iter().map(|part| &part.length_ns).collect::<Vec<_>>())?,
         interrupted: parts.iter().any(|part| part.interrupted),
         arms: (0..first.arms.len()).map(arm).collect::<Result<_, _>>()?,
     })

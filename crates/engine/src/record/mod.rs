@@ -4,6 +4,7 @@
 //! plain loads and stores, so nothing on the request path waits for anyone, and the live view
 //! and the result read the same counters.
 
+pub mod adding_up;
 mod counter;
 mod failure;
 mod histogram;
@@ -22,6 +23,7 @@ pub mod stored;
 pub(crate) mod streams;
 pub(crate) mod summary;
 mod under_way;
+mod windows;
 
 pub(crate) use counter::Counter;
 pub use failure::{Failure, Origin, example};

@@ -4,14 +4,33 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-use super::measurement::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::adding_up::{AddUp, NotOneLoad, Whole};
 
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The parts do not belong together; the text says why.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotOneLoad(pub(super) String);
+/// Times in nanoseconds, with 3 significant digits. Count, extremes, mean and deviation are exact running sums; the
+/// slots of `data` are within 0.1 %.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Histogram {
+    /// Number of times recorded.
+    pub count: u64,
+    /// The smallest; 0 when empty.
+    pub min_ns: u64,
+    /// The largest; 0 when empty.
+    pub max_ns: u64,
+    /// The arithmetic mean.
+    pub mean_ns: f64,
+    /// The standard deviation (of the population).
+    pub stdev_ns: f64,
+    /// Nanoseconds in one recorded unit.
+    pub unit_ns: u64,
+    /// The HdrHistogram V2 compressed encoding, in base64.
+    pub data: String,
+}
 
 /// A text that is no stored histogram.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,18 +56,64 @@ fn encoded(counts: &Counts) -> String {
     STANDARD.encode(bytes)
 }
 
-/// What a stored histogram holds: each recorded value, in its units, and how often; ascending. As is usual for
-/// HdrHistogram, all values of a slot are its highest.
-///
-/// # Errors
-///
-/// Where the text is no stored histogram.
-pub fn counts(data: &str) -> Result<Vec<(u64, u64)>, Damaged> {
-    let counts = decoded(data)?;
-    let recorded = counts.iter_recorded();
-    Ok(recorded
-        .map(|item| (item.value_iterated_to(), item.count_at_value()))
-        .collect())
+/// What a stored histogram holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Each recorded value, in the histogram's units, and how often; ascending. As is usual for HdrHistogram, all
+    /// values of a slot are its highest.
+    pub counts: Vec<(u64, u64)>,
+    total: u64,
+}
+
+impl Stored {
+    /// Reads one.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no stored histogram.
+    pub fn read(data: &str) -> Result<Self, Damaged> {
+        let decoded = decoded(data)?;
+        let recorded = decoded.iter_recorded();
+        let counts: Vec<(u64, u64)> = recorded
+            .map(|item| (item.value_iterated_to(), item.count_at_value()))
+            .collect();
+        let total = counts.iter().map(|(_, count)| count).sum();
+        Ok(Self { counts, total })
+    }
+
+    /// Its quantiles, the largest value for 1; 0 where it is empty.
+    #[must_use]
+    pub fn quantiles(&self, qs: &[f64]) -> Vec<u64> {
+        let at = |q: &f64| quantile(self.counts.iter().copied(), self.total, *q);
+        qs.iter().map(at).collect()
+    }
+
+    /// The value at a rank, counted from 1; beyond the ends the least and the largest.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> u64 {
+        let rank = rank.clamp(1, self.total.max(1));
+        at_rank(self.counts.iter().copied(), rank)
+    }
+}
+
+/// The value at a 1-based rank, of values that come ascending, each with how often it occurred; 0 where there are none.
+pub(super) fn at_rank(slots: impl IntoIterator<Item = (u64, u64)>, rank: u64) -> u64 {
+    let mut up_to = 0;
+    let reaches = |(_, count): &(u64, u64)| {
+        up_to += count;
+        up_to >= rank
+    };
+    slots
+        .into_iter()
+        .find(reaches)
+        .map_or(0, |(value, _)| value)
+}
+
+/// Their `q`-quantile, of `total` in all: the value up to which at least this share of them lies. Whoever reads a
+/// quantile of times, live or stored, reads it here.
+pub(super) fn quantile(slots: impl IntoIterator<Item = (u64, u64)>, total: u64, q: f64) -> u64 {
+    let rank = (q * total as f64).ceil() as u64;
+    at_rank(slots, rank.clamp(1, total.max(1)))
 }
 
 /// The stored form of values, each with how often it occurred; a value is at least 1.
@@ -65,12 +130,14 @@ pub fn from_counts(values: &[(u64, u64)]) -> String {
     encoded(&counts)
 }
 
-/// The histogram of all times together.
-///
-/// # Errors
-///
-/// Where one is damaged, or they are in several units.
-pub(super) fn added(parts: &[&Histogram]) -> Result<Histogram, NotOneLoad> {
+impl AddUp for Histogram {
+    fn add_up(parts: &[&Self]) -> Whole<Self> {
+        added(parts)
+    }
+}
+
+/// The histogram of all times together; none where one is damaged, or they are in several units.
+fn added(parts: &[&Histogram]) -> Whole<Histogram> {
     let units: std::collections::BTreeSet<u64> = parts.iter().map(|part| part.unit_ns).collect();
     if units.len() > 1 {
         let said: Vec<String> = units.iter().map(u64::to_string).collect();
@@ -123,7 +190,7 @@ mod tests {
             values in prop::collection::btree_map(1_u64..=4_000_000_000, 1_u64..1_000, 1..50),
         ) {
             let values: Vec<(u64, u64)> = values.into_iter().collect();
-            let read = counts(&from_counts(&values)).unwrap();
+            let read = Stored::read(&from_counts(&values)).unwrap().counts;
             let total = |of: &[(u64, u64)]| of.iter().map(|(_, count)| count).sum::<u64>();
             prop_assert_eq!(total(&read), total(&values));
             let (highest, _) = values[values.len() - 1];
@@ -134,7 +201,7 @@ mod tests {
 
         #[test]
         fn foreign_text_is_refused(text in ".{0,200}") {
-            prop_assert!(counts(&text).is_err());
+            prop_assert!(Stored::read(&text).is_err());
         }
     }
 }
