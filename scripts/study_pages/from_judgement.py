@@ -12,7 +12,8 @@ from assay.core import units as fmt
 from assay.model.estimate import ClaimVerdict, Estimate, Known
 from assay.model.finding import Finding
 from assay.model.run import Run
-from assay.report.model import order, report
+from assay.report.document import Table, TableLine
+from assay.report.model import order, tables
 from assay.report.model.rows import LoadRows, Row, name_of_case
 from assay.report.model.unranked import Forbidden
 from assay.report.model.values import ORDER, subject_words
@@ -36,7 +37,7 @@ _MOST_LISTED = 24
 
 def load_result(run: Run, section: LoadRows) -> LoadResult:
     """The results of a section: who is ahead of whom, and its table."""
-    table = report.results(section)
+    table = tables.results(section)
     rows = section.candidates
     ranks = sorted({row.rank for row in rows if row.rank})
     by_rank = [[row for row in rows if row.rank == rank] for rank in ranks]
@@ -53,8 +54,22 @@ def load_result(run: Run, section: LoadRows) -> LoadResult:
         link="" if far is None else fmt.emulation(far.round_trip_ns, far.loss, far.congestion),
         clock="" if not times else "service" if closed else "response",
         columns=tuple(column.name for column in table.columns),
-        rows=tuple(tuple(cell.text for cell in line.cells) for line in table.lines),
+        rows=tuple(
+            tuple(cells_of(row, line, table))
+            for row, line in zip((*rows, *section.shown_apart), table.lines, strict=True)
+        ),
     )
+
+
+def cells_of(row: Row, line: TableLine, table: Table) -> Iterator[str]:
+    """The cells of a server: its bare name, its role in place of a ratio, its throughput with the unit."""
+    for column, cell in zip(table.columns, line.cells, strict=True):
+        known = {
+            "server": row.name,
+            "ahead": cell.text if row.case.role == "candidate" else row.case.role,
+            "throughput": f"{cell.text}/s" if cell.text[-1:].isdigit() else cell.text,
+        }
+        yield known.get(column.name, cell.text)
 
 
 def link(run: Run, above: Sequence[Row], below: Sequence[Row]) -> tuple[Row, Row]:
@@ -140,8 +155,8 @@ def claim(one: ClaimVerdict, parts: tuple[Claim, ...] = (), identity: str = "") 
         statement=one.statement,
         claim=identity,
         published="" if one.published_ratio is None else fmt.times(one.published_ratio),
-        measured=measured.replace("at least", "≥").replace("at most", "≤"),
-        verdict=report.verdict_words(one),
+        measured=measured.replace("×", ""),
+        verdict=tables.verdict_words(one),
         why=why,  # type: ignore[arg-type]  # a value of the table above
         missing=one.reason.partition(" was not measured")[0] if why == "not measured" else "",
         within=within[1] if within else "",

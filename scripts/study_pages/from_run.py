@@ -15,9 +15,8 @@ from assay.model.block import Block
 from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.report.document import Table
-from assay.report.model import answer, circumstances, followers, loads, order, report
+from assay.report.model import answer, circumstances, followers, loads, order, tables
 from assay.report.model.answer import name as title_of
-from assay.report.model.report import report_of
 from assay.report.model.rows import (
     LoadRows,
     failed_rows,
@@ -56,7 +55,7 @@ def take(record: Path, pages: Path) -> Path:
     taken = study_run(run)
     others = (one for one in page.runs if one.profile != taken.profile)
     runs = tuple(sorted((*others, taken), key=lambda one: one.profile))
-    published = grid(report.published(run))
+    published = grid(tables.published(run))
     page = msgspec.structs.replace(page, runs=runs, published=published if published.rows else page.published)
     text = msgspec.json.encode(page).replace(f"{ROOT}/".encode(), b"")  # paths within the checkout
     schema.write(path, msgspec.json.decode(text, type=StudyPage))
@@ -65,7 +64,7 @@ def take(record: Path, pages: Path) -> Path:
 
 def study_run(run: Run) -> StudyRun:
     """All of a run that a page tells."""
-    header, seen, told = run.header, run.header.environment, report_of(run)
+    header, seen = run.header, run.header.environment
     found = sections(run)
     measured, searched = followers.apart_by_search(found)
     alone, rated = followers.apart_by_rate(measured)
@@ -86,7 +85,7 @@ def study_run(run: Run) -> StudyRun:
         descriptors=seen.descriptor_limit or 0,
         loads=loads.shapes(run),
         warm_up=warm_up(run),
-        links=tuple(how for what, how in told.circumstances if what == "link"),
+        links=tuple(how for what, how in circumstances.circumstances(run) if what == "link"),
         slices=tuple(slices(run)),
         widest=judged.widest(run),
         controls=dict(controls(run)),
@@ -111,7 +110,7 @@ def study_run(run: Run) -> StudyRun:
         ),
         claims=judged.claims(run.judgement.claims if run.judgement else ()),
         findings=judged.findings(run, ordered_findings(run)),
-        servers=grid(report.configuration(run)),
+        servers=grid(tables.configuration(run)),
         trials=trials(run),
     )
 
@@ -130,11 +129,11 @@ def grid(table: Table) -> Grid:
 
 def services_of(alone: Sequence[LoadRows]) -> tuple[Grid | None, dict[str, str]]:
     """What services took beside each server, and their versions."""
-    tables = followers.service_tables(alone)
+    used = followers.service_tables(alone)
     heads = tuple(head.removesuffix(":") for head in followers.SERVICE_HEADS)
-    several = len(tables) > 1
-    rows = [((title,) if several else ()) + line[:-1] for title, lines in tables.items() for line in lines]
-    versions = {line[1]: line[-1] for lines in tables.values() for line in lines}
+    several = len(used) > 1
+    rows = [((title,) if several else ()) + line[:-1] for title, lines in used.items() for line in lines]
+    versions = {line[1]: line[-1] for lines in used.values() for line in lines}
     columns = (("load",) if several else ()) + heads[:-1]
     return (Grid(columns=columns, rows=tuple(rows)) if rows else None), versions
 

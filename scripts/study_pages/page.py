@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from assay.core import units as fmt
 from assay.report.document import Cell, Column, Table, TableLine
 from assay.report.markdown import drawn, escape
-from assay.report.model.report import COLUMNS
+from assay.report.model.tables import COLUMNS as OF_REPORTS
 from assay.verdict import RULES
 from assay.verdict.rule import called, listed
 from study_pages import words
@@ -17,6 +18,10 @@ from study_pages.findings import finding
 from study_pages.layout import item, wrapped
 from study_pages.schema import Ahead, Claim, Grid, LoadResult, StudyPage, StudyRun
 
+HEADS = {"throughput": "throughput", "cpu": "server CPU"}
+COLUMNS = [replace(one, head=HEADS.get(one.name, one.head)) for one in OF_REPORTS]
+COLUMNS.insert(4, Column("relative", "of the best"))
+"""Those of a report, and that of runs whose pages were written when ratios were those to the best."""
 APART = {"ceiling", "reference", "control"}
 """What stands in place of a ratio to the best in the row of a server that does not compete."""
 MOST_NAMES = 4
@@ -90,7 +95,7 @@ def answers(run: StudyRun) -> Iterator[str]:
 def answer(result: LoadResult) -> Iterator[str]:
     """Who is fastest and by how much at one load; who has no rank, and why."""
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-    rows = [row for row in rows if row.get("relative") not in APART]
+    rows = [row for row in rows if row.get("ahead", row.get("relative")) not in APART]
     ranked = [row for row in rows if row.get("rank", "").isdigit()]
     first = [row["server"] for row in ranked if row["rank"] == "1"]
     limits = f" ({', '.join(result.limits)})" if result.limits else ""
@@ -156,7 +161,7 @@ def rules(codes: Iterable[str]) -> str:
 def sureness(run: StudyRun) -> Iterator[str]:
     """How sure the answer is, a paragraph each."""
     said = []
-    if any(one.ahead or "relative" in one.columns for one in run.results):
+    if any(one.ahead or {"ahead", "relative"} & set(one.columns) for one in run.results):
         effect = re.sub(r"\.0 %", " %", run.minimum_effect)
         said.append(words.CI.format(blocks=fmt.counted(run.blocks, "block"), effect=effect))
     grave = {

@@ -44,7 +44,7 @@ class LoadResult(Facts, frozen=True, kw_only=True):
 
     `ahead` are the steps from rank to rank, `by_itself` the largest difference that all pairs together do
     not show. `limits` are the rules that bound what is compared, `unranked` those that keep servers out.
-    `rows` stand under `columns`, names of `assay.report.model.report.COLUMNS`.
+    `rows` stand under `columns`, names of `assay.report.model.tables.COLUMNS`.
     """
 
     load: str = ""

@@ -12,6 +12,7 @@ from assay import store
 from assay.model.plan import Open
 from assay.model.run import Run
 from assay.report import markdown
+from assay.report.model.run_document import document
 from assay.verdict import judge
 from assay.verdict.search import answers_of
 
@@ -55,7 +56,7 @@ def test_its_answer_is_in_the_record_and_in_the_report(run: Run) -> None:
     assert run.judgement is not None and run.judgement.complete
     place = next(one for one in run.judgement.ranking if one.case == "greeting/right@capacity")
     assert place.throughput == found.capacity
-    page = markdown.render(run).replace("\\", "")
+    page = markdown.render(document(run)).replace("\\", "")
     assert f"\n## Capacity: c2, {OBJECTIVE}\n" in page
     assert any(line.startswith("| greeting/right | ") and " | 6 | " in line for line in page.splitlines())
 

@@ -110,7 +110,7 @@ def test_the_list_says_what_each_run_answers(url: str, page: Page) -> None:
     page.goto(url)
     rows = page.get_by_role("row")
     judged = rows.filter(has=page.get_by_role("link", name="franklin-20251121-080000-3f2a"))
-    expect(judged).to_contain_text("java-vertx is fastest: 1.11 times")
+    expect(judged).to_contain_text("java-vertx is fastest: 1.11× quotes/go")
     shown = judged.locator("p").inner_text()
     expect(rows.filter(has_text="going on, or cut off")).to_contain_text("not judged")
     judged.get_by_role("link").click()

@@ -19,6 +19,7 @@ from assay.model.plan import Closed, LoadPlan, Open
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report import markdown, terminal
+from assay.report.model.run_document import document
 from assay.stats import rate_per_s
 from assay.verdict import judge
 
@@ -182,11 +183,11 @@ def test_a_server_that_ended_while_it_rested_is_started_again(tmp_path: Path) ->
 
 
 def test_the_report_has_one_table_of_response_times(run: Run) -> None:
-    page = markdown.render(run)
+    page = markdown.render(document(run))
     lines = [line for line in page.splitlines() if line.startswith(("| right |", "| slow |", "| greeting/"))]
     assert page.count("## Response time") == 1
     assert any("| 75 % |" in line for line in lines) and any("| common |" in line for line in lines)
     console = Console(width=120)
     with console.capture() as capture:
-        console.print(terminal.whole(run))
+        console.print(terminal.in_full(document(run)))
     assert "intended start" in " ".join(capture.get().split())

@@ -27,6 +27,7 @@ from assay.plan.words.case import cores_for, drafted, resolve
 from assay.report import markdown, run_live, terminal
 from assay.report.live_words import LiveWords, RunProgress
 from assay.report.model import answer
+from assay.report.model.run_document import document
 from assay.report.model.values import Answer
 from assay.report.run_live import RunView
 from assay.stats import rate_per_s
@@ -113,8 +114,8 @@ def test_it_is_run_stored_read_judged_and_told_like_any_other(tmp_path: Path) ->
     assert (stored.trials, stored.judgement) == (run.trials, run.judgement)
     assert stored.judgement is not None and stored.judgement.complete
     screen = io.StringIO()
-    Console(file=screen, width=100).print(terminal.whole(stored))
-    for shown in (screen.getvalue(), markdown.render(stored)):
+    Console(file=screen, width=100).print(terminal.in_full(document(stored)))
+    for shown in (screen.getvalue(), markdown.render(document(stored))):
         assert "soaked 3 times: the last is" in shown
 
 

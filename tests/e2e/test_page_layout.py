@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from assay.model.run import Run
-from assay.report import html, pages
+from assay.report import pages
 from assay.report.model.answer import in_a_line
 from assay.store.index import Filter, Index
 from assay.verdict.compare import compare
@@ -83,14 +83,14 @@ def around(run: Run, folder: Path) -> dict[str, str]:
     return {
         "history": pages.history(entries, Filter(), ""),
         "live": pages.live(run, "folder", "", ended=False),
-        "compare": pages.side_by_side(compare(run, run, {"throughput": 0.05}), None),
+        "compare": pages.of_comparison(compare(run, run, {"throughput": 0.05})),
     }
 
 
 def opened(browser: Browser, shown: Run | str, width: int, folder: Path) -> Page:
     """A run's page, or this one, in a window of that width, in a browser that runs no scripts."""
     path = folder / "report.html"
-    path.write_text(shown if isinstance(shown, str) else html.render(shown), encoding="utf-8")
+    path.write_text(shown if isinstance(shown, str) else pages.of_run(shown), encoding="utf-8")
     page = browser.new_page(viewport={"width": width, "height": 900}, java_script_enabled=False)
     page.goto(path.as_uri())
     return page

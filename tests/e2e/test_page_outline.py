@@ -16,7 +16,7 @@ from test_page_layout import BEYOND, OVERLAPS, around, browser, opened
 
 from assay import store, verdict
 from assay.model.run import Run
-from assay.report import html, pages
+from assay.report import pages
 from assay.verdict.compare import compare
 
 pytestmark = pytest.mark.beside
@@ -71,9 +71,9 @@ def made(folder: Path) -> dict[str, str]:
     runs = {
         path.parent.name: verdict.judged(store.load(path)) for path in sorted(RECORDS.glob("*/run.jsonl"))
     }
-    shown = {name: html.render(run) for name, run in runs.items()}
+    shown = {name: pages.of_run(run) for name, run in runs.items()}
     full = sample_run.run()
-    return shown | around(full, folder) | {"load": html.render(load_alone(full)), "change": change(full)}
+    return shown | around(full, folder) | {"load": pages.of_run(load_alone(full)), "change": change(full)}
 
 
 def load_alone(run: Run) -> Run:
@@ -93,7 +93,7 @@ def change(run: Run) -> str:
     sys.path.insert(0, str(RECORDS.parent))
     from test_compare import scaled
 
-    return pages.side_by_side(compare(run, scaled(0.8), {"throughput": 0.05}), None)
+    return pages.of_comparison(compare(run, scaled(0.8), {"throughput": 0.05}))
 
 
 @pytest.fixture(scope="module")

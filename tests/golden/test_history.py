@@ -23,7 +23,7 @@ from assay.model.estimate import Known, Limit
 from assay.model.run import Run
 from assay.report import pages
 from assay.report.model.answer import in_a_line
-from assay.report.model.report import report_of
+from assay.report.model.run_document import document
 from assay.store.index import NAME, Filter, Index, ListedRun, rebuild
 
 Captured = pytest.CaptureFixture[str]
@@ -73,7 +73,7 @@ def test_the_list_is_newest_first_and_fits_80_columns(tmp_path: Path, capsys: Ca
 
 def told_by_report(run: Run) -> str:
     """All that the report's own sentences answer."""
-    return " ".join(report_of(verdict.judged(run)).answer.headline)
+    return "; ".join(document(verdict.judged(run)).headline)
 
 
 def begins(shown: str, whole: str) -> bool:

@@ -149,7 +149,7 @@ def test_nothing_hostile_is_on_a_page(results: Path, run: Run) -> None:
     shown = [
         pages.history(entries, Filter(study=HOSTILE, server=HOSTILE), "/token"),
         pages.live(run, f"folder{HOSTILE}", "/token", ended=True),
-        pages.side_by_side(compare(run, run, {}), "/token"),
+        pages.of_comparison(compare(run, run, {})),
         pages.message(HOSTILE, "/token"),
     ]
     for text in shown:

@@ -19,11 +19,12 @@ from assay.model.design import Candidate, ComparisonDesign, LoadDesign
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import WarmUpSeen
-from assay.report import comparison, html, markdown, terminal
-from assay.report.document import Cell, Column, Table, TableLine, table
-from assay.report.model.report import report_of
-from assay.report.model.rows import name_of_case
-from assay.report.model.values import Report, effect_words, groups
+from assay.report import markdown, pages, terminal
+from assay.report.document import Cell, Column, Document, Findings, Labelled, Table, TableLine, table
+from assay.report.model import compared
+from assay.report.model.rows import name_of_case, sections
+from assay.report.model.run_document import document
+from assay.report.model.values import effect_words, groups
 from assay.report.style import Folded
 from assay.verdict import RULES, Effects
 from assay.verdict.rule import Hit
@@ -45,31 +46,39 @@ def the_run(name: str) -> Run:
 
 
 def as_terminal(run: Run) -> str:
-    return " ".join(rendered(terminal.whole(run), 500).split())
+    return " ".join(rendered(terminal.in_full(document(run)), 500).split())
 
 
 def as_markdown(run: Run) -> str:
-    return " ".join(re.sub(r"\\([\\`*_{}\[\]<>|#~$&])", r"\1", markdown.render(run)).split())
+    return " ".join(re.sub(r"\\([\\`*_{}\[\]<>|#~$&])", r"\1", markdown.render(document(run))).split())
 
 
 def as_html(run: Run) -> str:
-    page = re.sub(r"<style>.*?</style>", "", html.render(run), flags=re.DOTALL)
+    page = re.sub(r"<style>.*?</style>", "", pages.of_run(run), flags=re.DOTALL)
     return " ".join(markup.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
-def told(report: Report) -> Iterator[str]:
+def tables(report: Document) -> list[Table]:
+    """Those that all forms show."""
+    parts = [part for one in report.sections if not one.long for part in one.parts]
+    return [one for one in (report.table, *parts) if isinstance(one, Table)]
+
+
+def told(report: Document) -> Iterator[str]:
     """Every text of the report that all forms show."""
-    yield from (*report.answer.sentences, report.answer.state)
-    for one in (*report.results, *report.tables, *filter(None, (report.claims,))):
+    yield from (*report.headline, report.state, *report.below, *report.warnings, report.advice)
+    for one in tables(report):
         yield from (cell.text for line in one.lines for cell in line.cells)
-    for group in report.findings:
-        yield from (group.title, *(seen.subject for seen in group.subjects[:3]))
+    for part in (part for one in report.sections for part in one.parts):
+        if isinstance(part, Findings):
+            for group in part.groups:
+                yield from (group.title, *(seen.subject for seen in group.subjects[:3]))
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_figure_is_written_the_same_in_every_form(name: str) -> None:
     run = the_run(name)
-    report = report_of(run)
+    report = document(run)
     for form in (as_terminal(run), as_markdown(run), as_html(run)):
         assert [text for text in told(report) if " ".join(text.split()) not in form] == []
 
@@ -117,7 +126,7 @@ def test_findings_are_one_group_by_what_they_do_and_not_by_their_prose() -> None
     apart = groups([one("a"), one("b", on_throughput="at least", at_most_times=1.5)])
     assert [group.effect for group in apart] == [
         "its throughput is no result and has no place",
-        "its throughput is at least what was measured, and at most 1.50 times what was measured",
+        "its throughput is at least what was measured, and ≤ 1.50× what was measured",
     ]
 
 
@@ -127,7 +136,7 @@ def test_bounds_of_several_cases_are_one_group_with_the_span_of_their_factors() 
         for case, times in (("a", 1.12), ("b", 1.95))
     ]
     [group] = groups(bounds)
-    assert group.effect.endswith("and at most 1.12 to 1.95 times what was measured")
+    assert group.effect.endswith("and ≤ 1.12 – 1.95× what was measured")
 
 
 def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
@@ -152,8 +161,9 @@ def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:
     from assay.verdict.compare import compare
 
     run = sample_run.run()
-    text = comparison.as_markdown(compare(run, run, {}))
-    assert text.count("- base: S5 warning: ") == text.count("- new: S5 warning: ") == 1
+    text = markdown.render(compared.document(compare(run, run, {})))
+    base, new = text[text.index("## Findings of base") :].split("## Findings of new")
+    assert base.count("**S5 warning: ") == new.count("**S5 warning: ") == 1
 
 
 # --- tables -------------------------------------------------------------------------------
@@ -186,9 +196,9 @@ def test_a_wide_table_is_folded_and_no_figure_is_cut(width: int) -> None:
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int) -> None:
     run = the_run(name)
-    text = rendered(terminal.whole(run), width)
+    text = rendered(terminal.in_full(document(run)), width)
     assert max(map(len, text.splitlines())) <= width
-    for one in report_of(run).results:
+    for one in filter(None, [document(run).table]):
         for place in (place for place, column in enumerate(one.columns) if column.right):
             missing = [line.cells[place].text for line in one.lines if line.cells[place].text not in text]
             assert missing == []
@@ -199,9 +209,9 @@ def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int
 def test_a_name_of_any_length_and_script_keeps_the_width_and_every_rate(label: str, width: int) -> None:
     run = sample_run.run()
     cases = tuple(replace(case, label=label + case.id) for case in run.header.cases)
-    text = rendered(terminal.whole(replace(run, header=replace(run.header, cases=cases))), width)
+    text = rendered(terminal.in_full(document(replace(run, header=replace(run.header, cases=cases)))), width)
     assert max(map(cell_len, text.splitlines())) <= width
-    assert all(rate in text for rate in ("61,200/s", "55,100/s", "3,030/s", "231,000/s"))
+    assert all(rate in text for rate in ("61,200", "55,100", "3,030", "231,000"))
 
 
 # --- how it was measured ------------------------------------------------------------------
@@ -215,7 +225,9 @@ def stood(*cases: str) -> Run:
 
 
 def how(run: Run) -> dict[str, str]:
-    return dict(report_of(run).circumstances)
+    [section] = [one for one in document(run).sections if one.name == "how"]
+    [labelled] = [part for part in section.parts if isinstance(part, Labelled)]
+    return dict(labelled.lines)
 
 
 def test_of_servers_that_stood_nothing_is_said_that_nobody_saw() -> None:
@@ -226,7 +238,9 @@ def test_of_servers_that_stood_nothing_is_said_that_nobody_saw() -> None:
     alone = how(stood(*every))
     assert alone["servers"] == "met at the URL where they stand: their start, CPU and memory are not known"
     assert alone["machine"].endswith("client on core 0, the servers stood where they were")
-    names = {column.name for column in report_of(stood(*every)).results[0].columns}
+    results = document(stood(*every)).table
+    assert results is not None
+    names = {column.name for column in results.columns}
     assert not names & {"cpu", "memory", "start"} and {"throughput", "p50"} <= names
 
 
@@ -264,16 +278,16 @@ def a_load(per_s: float) -> Run:
 
 def test_a_single_load_is_told_without_candidates_and_blocks() -> None:
     loaded = a_load(51_200)
-    report = report_of(loaded)
-    assert report.answer.headline == ("127.0.0.1:8080/x serves 51,200/s.",)
-    assert report.which.startswith("load, 1 trial, 2025-")
+    report = document(loaded)
+    assert report.headline == ("127.0.0.1:8080/x serves 51,200/s",)
+    assert report.subtitle.startswith("load, 1 trial, 2025-")
     told = how(loaded)
     assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
     void = sample_run.finding("M3", "error", loaded.header.cases[0].id, on_throughput="void")
     judged = replace(
         loaded, judgement=replace(sample_run.judgement(), ranking=(), claims=(), findings=(void,))
     )
-    assert report_of(judged).answer.headline == ("What 127.0.0.1:8080/x serves is not known.",)
+    assert document(judged).headline == ("What 127.0.0.1:8080/x serves is not known",)
     assert "ranking" not in as_terminal(judged) and "block" not in as_terminal(judged)
 
 
@@ -293,11 +307,12 @@ def test_an_invalid_row_keeps_what_its_finding_does_not_touch() -> None:
     assert run.judgement is not None
     taken = sample_run.finding("G1", "error", "quotes/go", on_throughput="void", on_times="void")
     judged = replace(run, judgement=replace(run.judgement, findings=(taken,)))
-    [results] = report_of(judged).results
+    results = document(judged).table
+    assert results is not None
     row = dict(zip(results.texts("server"), results.lines, strict=True))["quotes/go"]
     told = {column.name: cell.text for column, cell in zip(results.columns, row.cells, strict=True)}
     assert (told["throughput"], told["p99"]) == ("invalid", "–")
     assert (told["memory"], told["start"], told["cpu"]) == ("18.4 MB", "9.40 ms", "98 %")
-    go = next(row for row in report_of(judged).figures[0].rows if row.name == "quotes/go")
+    go = next(row for row in sections(judged)[0].rows if row.name == "quotes/go")
     assert go.throughput is None and go.invalid
     assert name_of_case(run, go.case.id) == "quotes/go"

@@ -13,9 +13,9 @@ from assay.model.design import PublishedFigures
 from assay.model.estimate import Ranked
 from assay.model.finding import Claim
 from assay.model.run import Run
-from assay.report import comparison, html
+from assay.report import markdown, pages, terminal
+from assay.report.document import Paragraph, Table
 from assay.report.model import profiles
-from assay.report.model.profiles import beside as model_beside
 
 FIGURES = {
     "quotes/java-vertx": (
@@ -52,13 +52,13 @@ def pair() -> profiles.ProfilePair:
 
 
 def test_the_screen_of_both_profiles(golden: Golden) -> None:
-    text = rendered(comparison.side_by_side(pair()))
+    text = rendered(terminal.in_section(profiles.beside(pair())[0]))
     assert max(map(len, text.splitlines())) <= 80
     golden("pair-80.txt", text)
 
 
 def test_the_markdown_of_both_profiles(golden: Golden) -> None:
-    golden("pair.md", comparison.side_by_side_markdown(pair()))
+    golden("pair.md", markdown.render(profiles.document(pair())))
 
 
 def test_a_published_figure_belongs_to_its_load_and_the_first_counts() -> None:
@@ -109,7 +109,7 @@ def test_an_invalid_figure_has_no_place_and_says_why() -> None:
     assert run.judgement is not None
     finding = sample_run.finding("G1", "error", "quotes/go", on_throughput="void")
     found = profiles.pair(replace(run, judgement=replace(run.judgement, findings=(finding,))), published())
-    [table] = model_beside(found).tables
+    table = next(part for part in profiles.beside(found)[0].parts if isinstance(part, Table))
     fair_of = dict(zip(table.texts("server"), table.texts("fair"), strict=True))
     assert fair_of["quotes/go"] == "invalid: G1"
 
@@ -139,7 +139,7 @@ def test_a_claim_that_changed_is_told() -> None:
     assert (changed.changed, one_sided.changed) == (True, False)
     assert one_sided.published is None
     said = "Claim (b): inconclusive as published, supported on fair terms."
-    assert model_beside(pair()).conclusion == (said,)
+    assert Paragraph(said, "strong") in profiles.beside(pair())[0].parts
 
 
 def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:
@@ -177,18 +177,18 @@ def test_two_runs_that_are_no_pair_are_refused() -> None:
 
 
 def test_the_page_holds_both_and_stays_small() -> None:
-    page = html.render(fair(), pair())
+    page = pages.of_run(fair(), pair())
     assert 'id="beside"' in page
     assert "on fair terms no difference is shown" in page
     assert len(page.encode()) < ONE_MEGABYTE
-    assert 'id="beside"' not in html.render(fair())
+    assert 'id="beside"' not in pages.of_run(fair())
 
 
 def test_markup_from_a_record_stays_text_in_a_pair() -> None:
     hostile = hostile_run()
     found = profiles.pair(hostile, sample_run.under("published", hostile))
-    page = html.render(hostile, found)
+    page = pages.of_run(hostile, found)
     assert tags_of(page).scripts == 0
     assert "<script>alert" not in page
-    assert "<script>" not in comparison.side_by_side_markdown(found)
-    assert "\x1b" not in rendered(comparison.side_by_side(found))
+    assert "<script>" not in markdown.render(profiles.document(found))
+    assert "\x1b" not in rendered(terminal.in_section(profiles.beside(found)[0]))

@@ -8,10 +8,11 @@ from test_run_output import Golden, rendered
 
 from assay.model.run import Run
 from assay.model.trial import ServiceSeen
-from assay.report import html, markdown, terminal
+from assay.report import markdown, pages, terminal
 from assay.report.document import Table
 from assay.report.model.followers import apart
 from assay.report.model.rows import sections
+from assay.report.model.run_document import document
 
 
 def with_database(*servers: str) -> Run:
@@ -72,12 +73,12 @@ def test_a_run_without_services_has_no_such_table() -> None:
 
 def test_every_form_of_the_report_shows_it(golden: Golden) -> None:
     run = with_database("quotes/go")
-    screen = rendered(terminal.whole(run))
+    screen = rendered(terminal.in_full(document(run)))
     assert max(map(len, screen.splitlines())) <= 80
-    golden("services-80.txt", screen[screen.index("Services\n") :].split("\nquotes/crystal:")[0])
-    document = markdown.render(run)
-    golden("services.md", document[document.index("## Services\n") :].split("\n## Not measured")[0] + "\n")
-    page = html.render(run)
+    golden("services-80.txt", screen[screen.index("Services\n") :].split("\nNot measured")[0])
+    text = markdown.render(document(run))
+    golden("services.md", text[text.index("## Services\n") :].split("\n## Not measured")[0] + "\n")
+    page = pages.of_run(run)
     assert "<h2>Services</h2>" in page
     assert "PostgreSQL 15.18" in page
 

@@ -17,7 +17,7 @@ from assay import store
 from assay.model.run import Run
 from assay.report.document import Document
 from assay.report.model import compared, load_document
-from assay.report.model.summary import summary
+from assay.report.model.run_document import document
 from assay.report.terminal import on_screen
 from assay.verdict import judge, judge_load
 from assay.verdict.compare import compare
@@ -48,21 +48,21 @@ def of_open_load() -> Document:
 
 
 SUMMARIES: dict[str, tuple[Callable[[], Document], int]] = {
-    "run": (lambda: summary(sample_run.judged(sample_run.run())), 24),
-    "run-invalid": (lambda: summary(kept("franklin")), 24),
-    "run-interleaved": (lambda: summary(interleaved_pair("study")), 24),
-    "versus": (lambda: summary(interleaved_pair("comparison")), 14),
-    "versus-equal": (lambda: summary(interleaved_pair("comparison", apart=1.0)), 14),
-    "versus-invalid": (lambda: summary(kept("versus")), 14),
-    "capacity": (lambda: summary(kept("capacity")), 14),
+    "run": (lambda: document(sample_run.judged(sample_run.run())), 24),
+    "run-invalid": (lambda: document(kept("franklin")), 24),
+    "run-interleaved": (lambda: document(interleaved_pair("study")), 24),
+    "versus": (lambda: document(interleaved_pair("comparison")), 14),
+    "versus-equal": (lambda: document(interleaved_pair("comparison", apart=1.0)), 14),
+    "versus-invalid": (lambda: document(kept("versus")), 14),
+    "capacity": (lambda: document(kept("capacity")), 14),
     "load": (of_load, 14),
     "load-open": (of_open_load, 14),
     "load-failed": (lambda: of_load(failed=3_000), 14),
     "compare": (
-        lambda: compared.summary(compare(sample_run.run(), scaled(0.8), {"throughput": 0.05})),
+        lambda: compared.document(compare(sample_run.run(), scaled(0.8), {"throughput": 0.05})),
         10,
     ),
-    "compare-same": (lambda: compared.summary(compare(sample_run.run(), sample_run.run(), {})), 10),
+    "compare-same": (lambda: compared.document(compare(sample_run.run(), sample_run.run(), {})), 10),
 }
 """By name: the summary, and how many lines it may take."""
 
@@ -93,9 +93,9 @@ def test_a_summary_keeps_any_width(name: str, width: int) -> None:
 
 
 def test_a_narrow_screen_spares_columns_and_keeps_rates_and_tails() -> None:
-    narrow = rendered(on_screen(summary(sample_run.run())), 60)
+    narrow = rendered(on_screen(document(sample_run.run())), 60)
     assert "requests/s" in narrow and "p99" in narrow and "61,200" in narrow and "2.42 ms" in narrow
-    assert "memory" not in narrow and "memory" in rendered(on_screen(summary(sample_run.run())), 120)
+    assert "memory" not in narrow and "memory" in rendered(on_screen(document(sample_run.run())), 120)
 
 
 def odd_runs() -> Iterator[tuple[str, Run]]:
@@ -123,7 +123,7 @@ def odd_runs() -> Iterator[tuple[str, Run]]:
 
 @pytest.mark.parametrize(("kind", "run"), list(odd_runs()), ids=[kind for kind, _ in odd_runs()])
 def test_a_summary_of_an_odd_run_still_fits(kind: str, run: Run) -> None:
-    text = rendered(on_screen(summary(run), WHERE))
+    text = rendered(on_screen(document(run), WHERE))
     lines = text.splitlines()
     assert len(lines) <= 24 + 8 * (kind == "twelve servers")
     assert max(map(len, lines)) <= 80
@@ -135,12 +135,12 @@ def test_more_than_three_warnings_are_counted_with_their_codes() -> None:
     findings = [sample_run.finding(code, "warning", None) for code in ("S2", "S3", "S7", "H2", "M7")]
     run = sample_run.run()
     assert run.judgement is not None
-    told = summary(replace(run, judgement=replace(run.judgement, findings=tuple(findings)))).warnings
+    told = document(replace(run, judgement=replace(run.judgement, findings=tuple(findings)))).warnings
     assert len(told) == 3 and told[-1].startswith(("3 more warnings: ", "4 more warnings: "))
 
 
 def test_a_rule_that_the_headline_names_is_not_told_twice() -> None:
-    told = summary(store.read(RECORDS / "franklin").run)
+    told = document(store.read(RECORDS / "franklin").run)
     assert "G1" in " ".join(told.headline)
     assert not any("G1" in line for line in told.warnings)
 
@@ -149,12 +149,12 @@ def test_a_rule_that_the_headline_names_is_not_told_twice() -> None:
 def test_a_server_that_is_called_like_a_rule_silences_none(label: str) -> None:
     run = sample_run.run()
     named = tuple(replace(case, label=f"{label} {n}") for n, case in enumerate(run.header.cases))
-    told = summary(replace(run, header=replace(run.header, cases=named)))
+    told = document(replace(run, header=replace(run.header, cases=named)))
     assert "S5" in " ".join(told.headline)  # as its name
     assert any(line.startswith("S5 ") or " S5" in line for line in told.warnings), told.warnings
     assert any("5 trials of each case" in line for line in told.warnings), told.warnings
 
 
 def test_an_error_that_leaves_no_answer_says_what_to_do() -> None:
-    assert summary(kept("franklin")).advice
-    assert not summary(sample_run.run()).advice
+    assert document(kept("franklin")).advice
+    assert not document(sample_run.run()).advice

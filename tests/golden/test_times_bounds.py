@@ -21,10 +21,11 @@ from assay.model.estimate import Known, Limit
 from assay.model.finding import Effect
 from assay.model.run import Run
 from assay.model.trial import OfCapacity, Trial
-from assay.report import comparison, exports, html, load, terminal
-from assay.report.model import followers, rows
-from assay.report.model.load_document import document
-from assay.report.model.report import report_of
+from assay.report import exports, load, markdown, pages, terminal
+from assay.report.document import Table
+from assay.report.model import compared, followers, rows
+from assay.report.model.load_document import document as load_document
+from assay.report.model.run_document import document
 from assay.verdict.compare import compare
 
 GO = "quotes/go"
@@ -46,7 +47,8 @@ def waiting(effect: Effect = "at least", run: Run | None = None) -> Run:
     [("at least", r"≥ [\d.]+ \w?s"), ("at most", r"≤ [\d.]+ \w?s"), ("none", r"[\d.]+ \w?s")],
 )
 def test_a_table_shows_them_as_bounds_and_says_why(effect: Effect, sign: str) -> None:
-    [results] = report_of(waiting(effect)).results
+    results = document(waiting(effect)).table
+    assert results is not None
     names = results.texts("server")
     for column in ("p50", "p99"):
         told = dict(zip(names, results.texts(column), strict=True))
@@ -56,14 +58,16 @@ def test_a_table_shows_them_as_bounds_and_says_why(effect: Effect, sign: str) ->
 
 
 def test_of_an_unknown_rule_the_interval_is_shown_with_its_mark() -> None:
-    [results] = report_of(waiting("unknown")).results
+    results = document(waiting("unknown")).table
+    assert results is not None
     told = dict(zip(results.texts("server"), results.texts("p50"), strict=True))
     assert re.fullmatch(r"[\d.]+ \w?s – [\d.]+ \w?s", told[GO])
 
 
 def test_every_form_says_so_alike() -> None:
     run = waiting()
-    [results] = report_of(run).results
+    results = document(run).table
+    assert results is not None
     shown = [cell for cell in (*results.texts("p50"), *results.texts("p99")) if cell.startswith("≥")]
     assert len(shown) == 2
     for form in (as_terminal(run), as_markdown(run), as_html(run)):
@@ -133,7 +137,7 @@ def test_a_single_load_says_so_on_the_screen_and_for_programs() -> None:
     found = sample_run.finding(
         "G4", "warning", None, on_times="at least", because="arrivals waited for connections"
     )
-    text = rendered(terminal.in_full(document(sample_run.OPEN_PLAN, measured, (found,))))
+    text = rendered(terminal.in_full(load_document(sample_run.OPEN_PLAN, measured, (found,))))
     assert re.search(r"response time +(≥ [\d.]+ ms +){5}≥ 7.79 ms", text), text
     assert "what makes times bounds: arrivals waited for connections (G4)" in " ".join(text.split())
     told = json.loads(load.as_json(sample_run.OPEN_PLAN, measured, (found,)))
@@ -164,9 +168,9 @@ def test_two_runs_side_by_side_show_them_as_bounds() -> None:
     found = compare(base, new, {"p99": 0.5})
     change = next(one for one in found.changes if (one.case, one.metric) == (GO, "p99"))
     assert change.change is not None and change.change.high is None and change.outcome == "could not tell"
-    text = comparison.as_markdown(found).replace("\\", "")
+    text = markdown.render(compared.document(found)).replace("\\", "")
     line = next(line for line in text.splitlines() if line.startswith(f"| {GO} | p99 time |"))
-    assert re.search(r"\| [\d.]+ ms \| ≥ [\d.]+ ms \| at least 0\.", line), line
+    assert re.search(r"\| [\d.]+ ms \| ≥ [\d.]+ ms \| ≥ 0\.", line), line
     assert "what makes figures bounds: arrivals waited for connections (G4: quotes/go)" in text
 
 
@@ -204,7 +208,8 @@ def test_a_bound_of_trials_that_scatter_gives_way_to_what_they_measured() -> Non
     told = told_of_go(run)
     assert re.fullmatch(r"\d\d\.\d ms, wide \(3\.\d+ ms to 8\d\d ms\)", told["p50"]), told
     assert all(re.fullmatch(r"[\d.]+ ms, wide \(.+ to .+\)", told[one]) for one in ("p99", "service p99"))
-    [exports] = [one for one in report_of(run).tables if one.title.startswith("Response time")]
+    [later] = [one for one in document(run).sections if one.title.startswith("Response time")]
+    [exports] = [part for part in later.parts if isinstance(part, Table)]
     assert "; wide: trials differ too much for their interval to give a bound" in exports.note
     for form in (as_terminal(run), as_markdown(run), as_html(run)):
         assert told["p50"] in form and told["p99"] in form and exports.note in form
@@ -260,14 +265,14 @@ def test_a_tail_is_never_told_to_be_at_least_less_than_the_median() -> None:
 
 
 def test_a_table_of_open_loops_that_is_folded_says_each_load_again() -> None:
-    text = rendered(terminal.whole(rated()), 60)
+    text = rendered(terminal.in_full(document(rated())), 60)
     head = text[text.index("Response time") :]
     assert len(re.findall(r"^ *server +load", head, re.MULTILINE)) > 1
 
 
 def test_on_the_page_the_reach_of_a_wide_time_stands_below_it_so_that_the_table_fits() -> None:
     run = scattered(3.3, 896.0, 3.3, 850.0, 3.4)
-    page = html.render(run)
+    page = pages.of_run(run)
     figure, reach = told_of_go(run)["p99"].split(" (", 1)
     assert f'<span>{figure} <span class="under">({reach}</span></span>' in page
     assert ".under { display: block; }" in page

@@ -195,7 +195,7 @@ def test_the_answer_is_in_the_record_alone() -> None:
     assert made.judgement is not None
     assert made.judgement.ranking[0].throughput == found.capacity
     [said] = followers.search_sentences(made).headline
-    assert said.startswith("srv holds p99<50ms up to 1,2") and state(made).startswith("clean")
+    assert said.startswith("capacity with p99<50ms: 1,2") and state(made).startswith("clean")
 
 
 def test_trials_beyond_the_capacity_are_no_results_and_have_no_findings() -> None:
@@ -237,30 +237,25 @@ def test_a_capacity_rests_on_right_answers() -> None:
     assert made.judgement is not None
     assert "W2" in {one.code for one in made.judgement.findings if one.severity == "error"}
     assert made.judgement.ranking[0].invalid
-    assert followers.search_sentences(made).headline[0].startswith("The capacity of srv is invalid")
+    assert followers.search_sentences(made).headline[0] == "the capacity with p99<50ms is invalid"
 
 
 def test_each_ending_has_its_sentence() -> None:
     held = [trial("srv", n, seen(10_000, 10), plan=at(10_000)) for n in range(3)]
     [said] = followers.search_sentences(searched(held)).headline
-    assert said.startswith("srv holds p99<50ms at 10,000/s, the highest that was asked: give --to")
+    assert said.startswith("capacity with p99<50ms: ≥ 10,000/s, the highest that was asked: give --to")
     missed = [trial("srv", n, seen(200, 90), plan=at(100)) for n in range(3)]
     [said] = followers.search_sentences(
         searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))
     ).headline
-    assert said == (
-        "srv does not hold p99<50ms even at 100/s, the lowest that was asked (3 trials): p99 90.0 ms."
-    )
+    assert said == "p99<50ms does not hold even at 100/s, the lowest that was asked: p99 90.0 ms"
     [said] = followers.search_sentences(searched(held[:1])).headline
-    assert said.startswith("Not settled after 1 trial: ")
-    assert (
-        followers.search_sentences(searched(held[:1]))
-        .surer[0]
-        .endswith("a larger --budget, or a wider --resolution.")
-    )
+    assert said.endswith(", not settled after 1 trial")
+    advice = followers.search_sentences(searched(held[:1])).advice
+    assert advice.endswith("a larger --budget, or a wider --resolution")
     dead = trial("srv", 0, Failure(stage="load", reason="exit code 3"), plan=at(2000))
     told = followers.search_sentences(searched([dead, *held[:1]])).headline
-    assert told[1] == "The server did not survive 2,000/s (1 of 2 trials): exit code 3."
+    assert told[1] == "the server did not survive 2,000/s (1 of 2 trials): exit code 3"
 
 
 def test_a_record_whose_objective_is_none_is_said() -> None:

@@ -92,18 +92,13 @@ def test_a_server_that_never_held_is_known_from_above_alone() -> None:
     assert found.capacity is not None
     assert (found.capacity.low, found.capacity.high) == (None, 190)
     [said] = followers.search_sentences(made).headline
-    assert said == (
-        "Not settled after 3 trials: srv holds p99<50ms below 190/s at most: it missed it there, and held "
-        "it in no trial below."
-    )
+    assert said == "capacity with p99<50ms: ≤ 190/s, not settled after 3 trials"
 
 
 def test_what_held_twice_is_a_bound_from_below() -> None:
     held = [trial("srv", n, seen(1_830, 10), plan=at(1_830)) for n in range(2)]
     [said] = followers.search_sentences(searched(held)).headline
-    assert said == (
-        "Not settled after 2 trials: srv holds p99<50ms at 1,830/s at least: it missed it in no trial above."
-    )
+    assert said == "capacity with p99<50ms: ≥ 1,830/s, not settled after 2 trials"
 
 
 def test_what_held_although_the_generator_was_late_stands() -> None:
@@ -117,7 +112,7 @@ def test_what_held_although_the_generator_was_late_stands() -> None:
     assert (place.throughput.low, place.throughput.high) == (1_830, None)
     [late_too] = [one for one in made.judgement.findings if one.code == "G1"]
     assert (late_too.severity, late_too.on_times, late_too.on_throughput) == ("warning", "none", "none")
-    assert "at 1,830/s at least" in followers.search_sentences(made).headline[0]
+    assert "≥ 1,830/s" in followers.search_sentences(made).headline[0]
 
 
 def test_a_finding_about_trials_that_missed_counts() -> None:
@@ -198,4 +193,4 @@ def test_a_generator_that_kept_up_once_at_its_limit_reached_it_there() -> None:
         trial("srv", n, seen(rate, p99, send_lag=late), plan=at(rate)) for n, (rate, p99) in enumerate(made)
     ]
     [said] = followers.search_sentences(searched(trials)).headline
-    assert said == "srv holds p99<50ms at 1,080/s, and the generator reached its own limit there (9 trials)."
+    assert said == "capacity with p99<50ms: ≥ 1,080/s, and the generator reached its own limit there"

@@ -15,7 +15,7 @@ from assay.model.finding import Subject
 from assay.model.measurement import Window
 from assay.model.plan import Closed
 from assay.model.trial import Trial, WarmUpSeen
-from assay.report import html
+from assay.report import pages
 from assay.report.charts import charts, to_svg
 from assay.report.model.answer import remarks
 from assay.report.model.rows import sections
@@ -111,5 +111,5 @@ def test_a_load_whose_times_are_invalid_is_drawn_over_time_alone_under_its_name(
     made = run([case("a")], [trial("a", 0, measurement(windows=windows([1000] * 3, warm_up=0)))])
     finding = sample_run.finding("M1", "error", None, subject=Subject(case="a"), on_times="void")
     judged = replace(judge(made), findings=(finding,))
-    page = html.render(replace(made, judgement=judged))
+    page = pages.of_run(replace(made, judgement=judged))
     assert "<h3>Throughput over time</h3>" in page and "Percentiles of time" not in page

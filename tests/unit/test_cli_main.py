@@ -304,7 +304,7 @@ def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
 
 
 def test_the_end_of_a_load_is_told_without_what_tells_runs() -> None:
-    heavy = ("assay.report.model.report", "assay.report.model.rows", "assay.verdict.answer", "shutil")
+    heavy = ("assay.report.model.run_document", "assay.report.model.rows", "assay.verdict.answer", "shutil")
     code = "import sys; import assay.report.load, assay.report.style, assay.cli.report_outputs;"
     assert imported(f"{code} print(*[name for name in {heavy} if name in sys.modules])") == []
 

@@ -22,6 +22,7 @@ from assay.plan.resolved import ResolvedRun
 from assay.plan.study import load_study, resolve
 from assay.plan.study.additions import spread
 from assay.report import markdown, terminal
+from assay.report.model.run_document import document
 from assay.servers.cores import CoreSplit
 from assay.verdict import judge
 
@@ -182,16 +183,16 @@ def controlled(factor: float) -> Run:
 def on_the_screen(run: Run) -> str:
     console = Console(width=120, force_terminal=False)
     with console.capture() as capture:
-        console.print(terminal.whole(run))
+        console.print(terminal.in_full(document(run)))
     return " ".join(capture.get().split())
 
 
 def test_a_control_that_holds_is_said_with_the_noise_floor() -> None:
-    for shown in (on_the_screen(controlled(1.0)), markdown.render(controlled(1.0))):
+    for shown in (on_the_screen(controlled(1.0)), markdown.render(document(controlled(1.0)))):
         assert re.search(
-            r"A/A control: Alpha differed from itself by [+−]0\.\d+ % \(95 %: −0\.\d+ % to \+0\.\d+ %\): "
+            r"A/A control: Alpha differed from itself by [+−]0\.\d+ % \[−0\.\d+ %, \+0\.\d+ %\]: "
             r"no bias is seen beyond that, and no difference below 1\.0 % is claimed\.",
-            shown,
+            shown.replace("\\", ""),
         )
 
 
@@ -206,7 +207,7 @@ def test_a_control_claims_no_more_than_its_interval_decides() -> None:
     )
     wide = msgspec.structs.replace(made, trials=trials, judgement=None)
     shown = on_the_screen(msgspec.structs.replace(wide, judgement=judge(wide, 0)))
-    ends = re.search(r"itself by \S+ % \(95 %: −(\d+) % to \+(\d+) %\): no bias is seen beyond that,", shown)
+    ends = re.search(r"itself by \S+ % \[−(\d+) %, \+(\d+) %\]: no bias is seen beyond that,", shown)
     assert ends is not None and min(map(int, ends.groups())) > 20
 
 
@@ -222,10 +223,14 @@ def test_a_control_that_fails_is_said_on_every_line() -> None:
     failing = controlled(1.05)
     assert failing.judgement is not None
     assert [row.rank for row in failing.judgement.ranking[:2]] == [1, 2]  # further apart than the bias
-    lines = [line for line in markdown.render(failing).splitlines() if line.startswith("| ") and "± " in line]
+    lines = [
+        line
+        for line in markdown.render(document(failing)).splitlines()
+        if line.startswith("| ") and "± " in line
+    ]
     assert len(lines) == 3 and all("D1" in line for line in lines)
-    said = "): the run is biased (D1), and no difference below 5."
-    assert "A/A control: Alpha differed from itself by +4.9 % (95 %: +" in on_the_screen(failing)
+    said = "]: the run is biased (D1), and no difference below 5."
+    assert "A/A control: Alpha differed from itself by +4.9 % [+" in on_the_screen(failing)
     assert said in on_the_screen(failing)
     assert "Alpha is 1.04" in next(f.evidence for f in failing.judgement.findings if f.code == "D1")
 

@@ -25,8 +25,8 @@ from assay.plan.study.additions import interleave_of
 from assay.plan.study.load import write_example
 from assay.plan.study.schema import EmulationSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
-from assay.report.model.report import results
 from assay.report.model.rows import sections
+from assay.report.model.tables import results
 from assay.runner import doctor
 from assay.verdict.compare import compare
 

@@ -15,9 +15,10 @@ from rich.console import Console
 from assay.core.units import times
 from assay.model.block import UNLIKE_NS, Interleaving
 from assay.model.run import Run
-from assay.report import html, markdown, terminal
+from assay.report import markdown, pages, terminal
 from assay.report.charts import Chart, charts
 from assay.report.model.circumstances import circumstances, sentences
+from assay.report.model.run_document import document
 from assay.verdict import judge
 from assay.verdict.answer import answer
 
@@ -30,14 +31,14 @@ def named(made: Run, name: str) -> Chart:
 def test_the_end_screen_of_a_interleaved_run(kind: str, golden: Callable[[str, str], None]) -> None:
     console = Console(file=io.StringIO(), width=80, color_system=None, markup=False, highlight=False)
     with console.capture() as shown:
-        console.print(terminal.whole(interleaved_pair(kind), ()))
+        console.print(terminal.in_full(document(interleaved_pair(kind))))
     text = "\n".join(line.rstrip() for line in shown.get().splitlines()) + "\n"
     assert max(map(len, text.splitlines())) <= 80
     golden(f"interleaved-{kind}.txt", text)
 
 
 def test_the_markdown_says_how_it_was_interleaved() -> None:
-    text = " ".join(markdown.render(interleaved_pair("study")).split())
+    text = " ".join(markdown.render(document(interleaved_pair("study"))).split())
     assert (
         "Interleaved: 6 blocks of 2 servers at once, loaded in slices of 100 ms (the ratios agree with"
         in text
@@ -204,7 +205,7 @@ def test_the_course_of_a_ratio_narrows_block_by_block(kind: str) -> None:
 
 
 def test_the_page_has_both_and_stays_small() -> None:
-    page = html.render(interleaved_pair("study"))
+    page = pages.of_run(interleaved_pair("study"))
     assert 'id="block"' in page and 'id="course"' in page and "<script" not in page
     assert len(page) < 300_000
 

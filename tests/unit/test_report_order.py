@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from assay.model.trial import ContractSeen
 from assay.report import markdown
 from assay.report.model import answer
 from assay.report.model.rows import sections
+from assay.report.model.run_document import document
 from assay.verdict import judge
 
 W6 = "W6: unequal cores, workers or pools"
@@ -26,7 +28,7 @@ WRONG = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, afte
 def said(made: Run) -> tuple[str, ...]:
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
     told = answer.answer(judged, sections(judged))
-    return (*told.headline, *told.sure, *told.why)
+    return (*told.headline, *told.more)
 
 
 def busy(made: Run, per_s: dict[str, float], share: float | None) -> Run:
@@ -63,55 +65,57 @@ def at_a_load(made: Run) -> Run:
 
 def test_the_order_is_told_from_the_first_to_the_last_with_both_ends() -> None:
     first, sure = said(steady_run({"ruby": 9_000, "go": 84_000, "java": 134_000}))
-    assert first == "java is fastest: 1.59 times (1.58 to 1.59) go, which is 9.37 times (9.33 to 9.41) ruby."
+    assert first == "java is fastest: 1.59× go [1.58, 1.59], 14.9× ruby [14.8, 14.9]"
     assert sure == (
-        "How sure: 95 % intervals of ratios, paired over 6 blocks; the order holds for all pairs together "
-        "(Holm), and no difference below 1.0 % is claimed."
+        "95 % CI, paired over 6 blocks, for all pairs together (Holm); effects below 1.0 % are not reported."
     )
 
 
 def test_a_full_generator_before_a_server_with_time_to_spare_gives_both_ends_of_a_bound() -> None:
     made = busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, 0.94)
     first, _, limits = said(made)
-    assert first == "java is fastest: 1.58 to 1.93 times (its generator was full (G1)) go."
+    assert first == "java is fastest: 1.58 – 1.93× go"
     assert limits == "What limits it: its generator was full (G1: java)."
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
-    assert "134,000 – 161,000/s" in markdown.render(judged)
+    assert "134,000 – 161,000" in markdown.render(document(judged))
 
 
 def test_the_idle_server_bounds_itself_whoever_held_it_back() -> None:
     """At 80 % M7 speaks beside G1: the utilisation law holds for both."""
     made = busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, 0.80)
     first, *_ = said(made)
-    assert first.startswith("java is fastest: 1.58 to 3.14 times (")
+    assert first == "java is fastest: 1.58 – 3.14× go"
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
-    assert "134,000 – 262,000/s" in markdown.render(judged)
+    assert "134,000 – 262,000" in markdown.render(document(judged))
 
 
 def test_a_server_that_nobody_looked_at_is_at_least_so_fast() -> None:
     first, *_ = said(busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, None))
-    assert first == "java is fastest: at least 1.58 times (its generator was full (G1)) go."
+    assert first == "java is fastest: ≥ 1.58× go"
 
 
 def test_a_slower_server_that_might_be_faster_shares_the_first_place_with_the_reason() -> None:
-    first, *_ = said(busy(steady_run({"a": 84_000, "b": 80_000}), {"b": 80_000}, None))
-    assert first == (
-        "a and b share the first place: no difference between them was shown (its generator was full (G1))."
+    first, _, why, *_ = said(busy(steady_run({"a": 84_000, "b": 80_000}), {"b": 80_000}, None))
+    assert first == "a and b share rank 1: no difference shown"
+    assert why == (
+        "a and b share rank 1: no difference between them was shown (its generator was full (G1))."
     )
 
 
 def test_a_pair_that_may_not_be_compared_is_no_tie() -> None:
     workers = {"a": 1, "b": 4}
 
-    def told(rates: dict[str, float]) -> str:
-        return said(unequal(steady_run(rates), workers))[0]
+    def told(rates: dict[str, float]) -> tuple[str, ...]:
+        return said(unequal(steady_run(rates), workers))
 
-    assert told({"a": 90_000, "b": 30_000, "c": 9_000}) == (
-        f"a and b share the first place: they may not be compared ({W6}); b is 3.35 times (3.33 to 3.37) c."
-    )
-    assert told({"a": 90_000, "b": 89_950, "d": 90_020, "c": 9_000}).startswith(
-        f"b, a and d share the first place: b and a may not be compared ({W6}), "
-        "else no difference between them was shown; "
+    first, _, why, *_ = told({"a": 90_000, "b": 30_000, "c": 9_000})
+    assert first.startswith("a and b share rank 1: they may not be compared; a is ")
+    assert why == f"a and b share rank 1: they may not be compared ({W6})."
+    first, _, why, *_ = told({"a": 90_000, "b": 89_950, "d": 90_020, "c": 9_000})
+    assert first.startswith("3 servers share rank 1: no difference shown; b is ")
+    assert why == (
+        f"b, a and d share rank 1: b and a may not be compared ({W6}), "
+        "else no difference between them was shown."
     )
 
 
@@ -119,10 +123,10 @@ def test_servers_that_the_same_rule_keeps_from_all_others_are_told_once_by_their
     rates = {"Vert.x": 90_000, "Netty": 80_000, "Spring MVC, Undertow": 11_000, "Armeria": 12_000}
     workers = {"Vert.x": 20, "Netty": 10, "Spring MVC, Undertow": 64, "Armeria": 8, "Armeria on Netty": 8}
     made = at_a_load(unequal(steady_run({**rates, "Armeria on Netty": 6_000}), workers))
-    first, *_ = said(made)
-    assert first.startswith("Of those that can be ranked, Armeria is fastest: 2.0")
-    assert first.endswith(
-        " times (2.01 to 2.03) Armeria on Netty. Vert.x, Netty and “Spring MVC, Undertow” are not ranked: "
+    first, _, left_out, *_ = said(made)
+    assert re.fullmatch(r"Armeria is fastest: 2\.0\d× Armeria on Netty \[2.01, 2.03\]", first)
+    assert left_out == (
+        "Vert.x, Netty and “Spring MVC, Undertow” are not ranked: "
         f"they may be compared with none of the others ({W6})."
     )
     reasons = {row.case: row.reason for row in judge(made, 0).ranking}
@@ -133,16 +137,16 @@ def test_where_nobody_may_be_compared_that_is_the_whole_answer() -> None:
     rates = {"a": 10_000.0, "b, c": 9_000.0, "d": 8_000.0}
     workers = {"a": 1, "b, c": 2, "d": 3}
     assert said(unequal(steady_run(rates), workers)) == (
-        f"No ranking: none may be compared with another ({W6}).",
+        f"No ranking: none may be compared with another ({W6})",
     )
     two = steady_run({"a": 10_000, "b, c": 9_000})
     assert said(unequal(two, workers)) == (
-        f"No ranking: a and “b, c” may not be compared with each other ({W6}).",
+        f"No ranking: a and “b, c” may not be compared with each other ({W6})",
     )
     wrong = with_trials(unequal(steady_run(rates), workers), {"d": {"contract": WRONG}})
     assert said(wrong) == (
         f"No ranking: a and “b, c” may not be compared with each other ({W6}); "
-        "the throughput of d is void (W1: wrong answers).",
+        "the throughput of d is void (W1: wrong answers)",
     )
 
 
@@ -153,21 +157,23 @@ def test_who_may_be_compared_with_some_is_told_with_whom_not_and_briefly() -> No
     assert said(unequal(steady_run(rates, blocks=2), workers)) == (
         f"No ranking: a and b may not be compared with c, d or e ({W6}) and share too few blocks with the "
         f"rest; c, d and e may not be compared with a or b ({W6}) and share too few blocks with the rest; "
-        "f: 2 blocks shared with another; an order needs 3.",
+        "f: 2 blocks shared with another; an order needs 3",
     )
     alike = steady_run(dict.fromkeys("abcd", 10_000.0))
-    assert said(unequal(alike, {"a": 1, "b": 1, "c": 2, "d": 2}))[0] == (
-        f"d, b, a and c share the first place: d and c may not be compared with b or a ({W6}), else no "
+    assert said(unequal(alike, {"a": 1, "b": 1, "c": 2, "d": 2}))[2] == (
+        f"d, b, a and c share rank 1: d and c may not be compared with b or a ({W6}), else no "
         "difference between them was shown."
     )
-    assert said(unequal(alike, {"a": 1, "b": 3, "c": 2, "d": 2}))[0] == (
-        "Of those that can be ranked, d and c share the first place: no difference between them was shown. "
-        f"b and a are not ranked: they may be compared with none of the others ({W6})."
+    told = said(unequal(alike, {"a": 1, "b": 3, "c": 2, "d": 2}))
+    assert told[0] == "d and c share rank 1: no difference shown"
+    assert told[2:4] == (
+        "d and c share rank 1: no difference between them was shown.",
+        f"b and a are not ranked: they may be compared with none of the others ({W6}).",
     )
     alike = steady_run(dict.fromkeys("abcdefg", 10_000.0))
     groups = unequal(alike, {"a": 1, "b": 3, "c": 2, "d": 2, "e": 1, "f": 3})
-    assert said(groups)[0] == (
-        "d, b, f, g, a, c and e share the first place: no server of one of these groups may be compared with "
+    assert said(groups)[2] == (
+        "d, b, f, g, a, c and e share rank 1: no server of one of these groups may be compared with "
         f"one of another: d and c / b and f / a and e ({W6}), else no difference between them was shown."
     )
 
@@ -177,9 +183,12 @@ def test_no_list_of_names_is_cut_however_many_there_are() -> None:
     rates = dict.fromkeys(names, 10_000.0)
     workers = {name: number for number, name in enumerate(names)}
     alike = {"x": 9_000.0, "y": 9_000.0}
-    first, *_ = said(unequal(steady_run({**rates, **alike}), {**workers, "x": 99, "y": 99}))
-    assert " … " not in first and len(first) < 600
-    assert f" and 13 others are not ranked: they may be compared with none of the others ({W6})." in first
+    told = said(unequal(steady_run({**rates, **alike}), {**workers, "x": 99, "y": 99}))
+    [left_out] = [one for one in told if "not ranked" in one]
+    assert " … " not in left_out and len(left_out) < 600
+    assert left_out.endswith(
+        f" and 13 others are not ranked: they may be compared with none of the others ({W6})."
+    )
 
 
 def test_what_limits_every_server_is_told_without_their_names() -> None:
@@ -201,23 +210,19 @@ def test_rows_of_one_server_that_share_a_rank_are_counted() -> None:
         msgspec.structs.replace(one, server=names.get(one.id, one.server)) for one in made.header.cases
     )
     made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
-    first, *_ = said(made)
-    assert first.startswith(
-        "3 rows of “Go, pgx” share the first place: no difference between them was shown; “Go, pgx"
-    )
-    assert " (its rank shared by “Gin, Bun" in first  # two more names are told in full
-    two = [name for name in pools if f"“Gin, Bun{name}”" in first]
-    assert len(two) == 3 and first.count("rows of") == 1
+    first, _, one, two, *_ = said(made)
+    assert first.startswith("3 servers share rank 1: no difference shown; “Go, pgx")
+    assert one == "3 rows of “Go, pgx” share rank 1: no difference between them was shown."
+    assert two.startswith("“Gin, Bun” and “Gin, Bun, pool of 3” share rank 2: ")  # two are told in full
 
 
 def test_a_tie_that_a_biased_run_makes_says_so() -> None:
     made = steady_run({"a": 10_000, "b": 10_300, "a again": 10_600})
     control = msgspec.structs.replace(case("a again"), role="control", control_of="a")
     header = msgspec.structs.replace(made.header, cases=(*made.header.cases[:2], control))
-    first, *_ = said(msgspec.structs.replace(made, header=header))
-    assert first == (
-        "b and a share the first place: no difference between them was shown "
-        "(a server differed from itself (D1))."
+    told = said(msgspec.structs.replace(made, header=header))
+    assert told[2] == (
+        "b and a share rank 1: no difference between them was shown (a server differed from itself (D1))."
     )
 
 
@@ -226,34 +231,34 @@ def test_limits_in_both_directions_leave_nothing_and_say_so_in_one_sentence() ->
     falling = measurement(sum(counts) / 10, windows=windowed(counts), busy=0.99)
     trials = [trial("a", block, falling, server=None) for block in range(6)]
     trials += [trial("b", block, measurement(5_000)) for block in range(6)]
-    (first, *_) = said(run([case("a"), case("b")], trials))
+    told = " ".join(said(run([case("a"), case("b")], trials)))
     assert (
         "limits in both directions leave nothing known: its generator was full (G1), it was still getting"
-        in (first)
+        in told
     )
 
 
 def test_no_ranking_only_where_every_figure_is_void_and_then_with_what_to_do() -> None:
     made = steady_run({"a": 84_000, "b": 80_000})
     wrong = with_trials(made, {"a": {"contract": WRONG}, "b": {"contract": WRONG}})
-    assert said(wrong) == ("No ranking: the throughputs of a and b are void (W1: wrong answers).",)
+    assert said(wrong) == ("No ranking: the throughputs of a and b are void (W1: wrong answers)",)
     judged = msgspec.structs.replace(wrong, judgement=judge(wrong, 0))
-    assert answer.answer(judged, sections(judged)).surer == (
-        "To be surer: make the server meet its contract, or correct the contract, then measure again (W1).",
+    assert answer.answer(judged, sections(judged)).advice == (
+        "make the server meet its contract, or correct the contract, then measure again (W1)"
     )
     few = steady_run({"a": 84_000, "b": 80_000}, blocks=1)
-    assert said(few) == ("No ranking: 1 block shared with another; an order needs 3.",)
+    assert said(few) == ("No ranking: 1 block shared with another; an order needs 3",)
     judged = msgspec.structs.replace(few, judgement=judge(few, 0))
     told = answer.answer(judged, sections(judged))
-    assert told.surer == ("To rank them: run more blocks (--blocks).",)
+    assert told.advice == "run more blocks (--blocks)"
 
 
 def test_where_one_figure_alone_is_a_result_it_is_told_and_so_is_why_the_others_are_none() -> None:
     made = steady_run({"a": 84_000, "b": 80_000, "c": 70_000})
     wrong = with_trials(made, {"a": {"contract": WRONG}, "c": {"contract": WRONG}})
-    (first, *_) = said(wrong)
-    assert first.startswith("b serves 80,300/s ± 0.39 %; nothing is left to compare it with. ")
-    assert first.endswith(" a and c are not ranked: their throughputs are void (W1: wrong answers).")
+    (first, *others) = said(wrong)
+    assert first == "b serves 80,300/s ± 0.39 %; nothing is left to compare it with"
+    assert "a and c are not ranked: their throughputs are void (W1: wrong answers)." in others
 
 
 def test_the_answer_stands_first_in_markdown_and_in_json(
@@ -262,15 +267,15 @@ def test_the_answer_stands_first_in_markdown_and_in_json(
     made = steady_run({"go": 84_000, "java": 134_000})
     judgement = judge(made, 0)
     judged = msgspec.structs.replace(made, judgement=judgement)
-    lines = [line for line in markdown.render(judged).splitlines() if line]
-    assert lines[1].startswith("**java is fastest: 1.60 times")
+    lines = [line for line in markdown.render(document(judged)).splitlines() if line]
+    assert lines[1].startswith("**java is fastest: 1.60× go")
     with store.create(tmp_path, made.header) as run_file:
         for one in made.trials:
             run_file.append(TrialDone(trial=one))
         run_file.append(judgement)
     assert main(["report", str(run_file.path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert next(iter(told)) == "answer" and told["answer"][0].startswith("java is fastest: 1.60 times")
+    assert next(iter(told)) == "answer" and told["answer"][0].startswith("java is fastest: 1.60× go")
     assert told["judgement"]["comparisons"][0]["shown"] is True
 
 
@@ -281,8 +286,7 @@ def test_a_tie_that_all_pairs_together_make_tells_the_pair_that_is_apart_by_itse
         msgspec.structs.replace(one, measurement=measurement(next(scattered))) if one.case == "g" else one
         for one in made.trials
     )
-    first, *_ = said(msgspec.structs.replace(made, trials=trials))
-    assert " and g share the first place: no difference between them was shown " in first
-    assert " for all pairs together (Holm), though by itself " in first
-    assert first.endswith("though by itself d is 2.03 times (1.05 to 3.94) g.")
-    assert "by itself" not in said(steady_run({"a": 10_000, "b": 10_000}))[0]
+    told = " ".join(said(msgspec.structs.replace(made, trials=trials)))
+    assert " and g share rank 1: no difference between them was shown " in told
+    assert " for all pairs together (Holm), though by itself d is 2.03× g [1.05, 3.94]." in told
+    assert "by itself" not in " ".join(said(steady_run({"a": 10_000, "b": 10_000})))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from made_runs import case, run, server, trial
 
 from assay.model.trial import Failure
-from assay.report.model.report import configuration
+from assay.report.model.tables import configuration
 
 
 def test_each_variant_has_the_version_that_answered_and_one_that_never_ran_has_none() -> None:

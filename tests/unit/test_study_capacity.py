@@ -23,9 +23,10 @@ from assay.model.run import Run
 from assay.model.trial import Failure, Search, Trial
 from assay.plan.next.study import slots_of
 from assay.plan.resolved import ResolvedRun
-from assay.report import html, markdown, terminal
+from assay.report import markdown, pages, terminal
 from assay.report.charts import charts
 from assay.report.model import rows
+from assay.report.model.run_document import document
 from assay.verdict import judge
 from assay.verdict.search import answers_of
 
@@ -183,14 +184,14 @@ def test_a_claim_on_capacity_names_the_searches(tmp_path: Path) -> None:
 
 def test_the_report_has_a_table_of_capacities() -> None:
     made = searched({"a": 7_000, "b": 1e9})
-    page = markdown.render(made)
+    page = markdown.render(document(made))
     assert page.count("## Capacity: l, capacity") == 1
-    line = next(line for line in page.splitlines() if line.startswith("| a |") and " to " in line)
+    line = next(line for line in page.splitlines() if line.startswith("| a |") and " – " in line)
     assert "| 70 % |" in line or "| 69 % |" in line or "| 71 % |" in line
     assert "| b | ≥ 11,500/s |" in page
     console = Console(width=120)
     with console.capture() as capture:
-        console.print(terminal.whole(made))
+        console.print(terminal.in_full(document(made)))
     assert "The highest rate at which the objective held" in " ".join(capture.get().split())
 
 
@@ -215,7 +216,7 @@ def test_a_wrong_objective_is_refused(tmp_path: Path, load: str, problem: str) -
 
 def test_the_page_and_its_charts_show_them() -> None:
     made = searched({"a": 7_000, "b": 1e9})
-    page = html.render(made)
+    page = pages.of_run(made)
     assert "<h2>Capacity: l, capacity</h2>" in page and "≥ 11,500/s" in page
     chart = next(one for one in charts(made) if one.name.startswith("capacity"))
     assert {row[0] for row in chart.rows} == {"a", "b"}

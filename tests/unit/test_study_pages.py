@@ -13,8 +13,9 @@ from study_pages.__main__ import main
 from study_pages.page import render
 
 from assay import store
+from assay.report.document import Table
 from assay.report.markdown import escape
-from assay.report.model.report import report_of
+from assay.report.model.run_document import document
 
 PAGES = ROOT / "docs" / "studies"
 STORED = sorted(PAGES.glob("*.json"))
@@ -75,11 +76,13 @@ def test_a_stored_run_takes_the_place_of_its_profile(kept: str, tmp_path: Path) 
     assert changed == [run.header.profile]
     assert (after.title, after.about, after.lessons) == (before.title, before.about, before.lessons)
     shown = [set(row.split(" | ")) for row in render(path.stem, after).replace("**", "").splitlines()]
-    told = report_of(run)
-    for table in filter(None, (*told.results, *told.about, told.trials)):
+    told = document(run)
+    every = (part for one in told.sections if one.background for part in one.parts)
+    for table in (one for one in (told.table, *every) if isinstance(one, Table)):
         for line in table.lines:
-            cells = {escape(cell.text) for cell in line.cells} - {"", "–"}
-            assert any(cells <= {cell.strip("| ") for cell in row} for row in shown), cells
+            texts = (re.sub(r" \((ceiling|reference)\)$|/s$", "", cell.text) for cell in line.cells)
+            cells = {escape(text) for text in texts} - {"", "–"}
+            assert any(cells <= {cell.strip("| ").removesuffix("/s") for cell in row} for row in shown), cells
 
 
 def test_what_is_wrong_is_a_line_that_names_its_file(

@@ -100,7 +100,7 @@ def test_a_server_that_ended_costs_only_its_own_pairs_that_block() -> None:
         "it ended before the others in 1 block of 4 after 7 measured rounds: the server ended with exit "
         "code 3 under load; with nothing served there, 75 % of its figure is left"
     )
-    assert effect_words([one]) == "its throughput is at most what was measured, and at least 75 % of it"
+    assert effect_words([one]) == "its throughput is at most what was measured, and ≥ 75 % of it"
     blocks = {frozenset((one.a, one.b)): one.ratio.n for one in judge(made, 0).comparisons if one.ratio}
     assert blocks[frozenset("ac")] == 4 and blocks[frozenset("ab")] == blocks[frozenset("bc")] == 3
 

@@ -58,9 +58,9 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     assert [pair.settled for pair in found.pairs] == ["different"]
     assert made.judgement is not None and made.judgement.clean
     told = comparison.in_sentences(made)
-    assert told.headline == ("A serves 1.315 times (95 % 1.303-1.326) the requests of B.",)
-    assert told.sure[0].startswith("How sure: 95 % intervals of ratios, paired over 8 blocks;")
-    assert state(made).startswith("clean: ") and not told.surer
+    assert told.headline == ("A is faster: 1.31× B [1.30, 1.33]",)
+    assert told.more[0].startswith("95 % CI of ratios, paired over 8 blocks;")
+    assert state(made).startswith("clean: ") and not told.advice
 
 
 def test_the_interval_is_the_one_that_allows_for_looking() -> None:
@@ -98,11 +98,9 @@ def test_alike_says_what_was_excluded_and_what_would_have_been_seen() -> None:
     made = compared({"A": 10_010, "B": 10_000}, blocks=10)
     found = answer(made)
     assert found.settled and found.pairs[0].settled == "alike"
-    [said] = comparison.in_sentences(made).headline
-    assert said.startswith(
-        "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.996-1"
-    )
-    assert "this run would have seen" in said
+    told = comparison.in_sentences(made)
+    assert told.headline[0].startswith("B and A are equivalent: 1.00× [0.996, 1.0")
+    assert told.more[1].startswith("B / A: equivalent to within 2.0 %; this run would have seen ")
 
 
 def test_too_noisy_to_settle_says_what_would() -> None:
@@ -110,8 +108,8 @@ def test_too_noisy_to_settle_says_what_would() -> None:
     found = answer(made)
     assert not found.settled
     told = comparison.in_sentences(made)
-    [first], [second] = told.headline, told.surer
-    assert first.startswith("no difference between B and A shown (95 % 0.93-1.08)")
+    [first], second = told.headline, told.advice
+    assert first == "B and A are not told apart: B / A 1.00× [0.93, 1.08]"
     assert second.startswith("Not settled: about ") and "--budget" in second
     more = int(second.split()[3])
     assert found.pairs[0].blocks_needed == 5 + more
@@ -179,8 +177,8 @@ def test_a_candidate_that_was_never_measured_is_said() -> None:
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
     assert not answer(made).settled
     assert comparison.in_sentences(made).headline == (
-        "B was not measured: start failed: it ended, and it was tried no more.",
-        "Nothing can be compared.",
+        "B was not measured: start failed: it ended, and it was tried no more",
+        "Nothing can be compared",
     )
 
 
@@ -200,8 +198,8 @@ def test_a_candidate_of_which_no_answer_was_right_is_said_with_what_became_of_th
     trials = [trial(name, 0, measurement(1000) if name == "A" else wrong) for name in ("A", "B", "B")]
     made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
     assert comparison.in_sentences(made).headline == (
-        f"B was not measured: {why}, and it was tried no more.",
-        "Nothing can be compared.",
+        f"B was not measured: {why}, and it was tried no more",
+        "Nothing can be compared",
     )
     assert comparison.state(made).endswith(f" of load: B: {why}")
 
@@ -220,18 +218,17 @@ def spoilt(case: str, per_s: int, **changes: object) -> Run:
 
 def test_a_full_generator_in_front_of_a_full_server_takes_nothing_from_the_answer() -> None:
     made = spoilt("B", 10_000)
-    assert comparison.in_sentences(made).headline == (
-        "A serves 1.201 times (95 % 1.189-1.213) the requests of B.",
-    )
+    assert comparison.in_sentences(made).headline == ("A is faster: 1.20× B [1.19, 1.21]",)
     assert state(made).startswith("not clean: G1 error")
 
 
 def test_a_candidate_that_the_generator_held_back_gives_a_bound() -> None:
-    [said] = comparison.in_sentences(spoilt("A", 12_000, server=None)).headline
-    assert said.startswith("A serves at least 1.19 times the requests of B (its generator was full (G1)).")
+    told = comparison.in_sentences(spoilt("A", 12_000, server=None))
+    assert told.headline == ("A is faster: ≥ 1.19× B",)
+    assert told.more[1].startswith("A / B: limited by: its generator was full (G1)")
     made = spoilt("B", 10_000, server=None)
     [said] = comparison.in_sentences(made).headline
-    assert said.startswith("no difference shown: A serves at most 1.21")
+    assert said == "A and B are not told apart: A / B ≤ 1.21×"
     assert not answer(made).settled
 
 
@@ -247,8 +244,7 @@ def test_the_best_is_the_fastest_of_those_whose_throughput_is_a_result() -> None
         "C": ("different", ()),
     }
     said = comparison.in_sentences(made).headline
-    assert said[0] == "B and A may not be compared: W1."
-    assert said[1].startswith("B serves 1.305 times") and said[1].endswith("the requests of C.")
+    assert said == ("B is faster: 1.31× C [1.29, 1.32]", "B and A may not be compared (W1: wrong answers)")
     assert not found.settled  # what A serves is not known
 
 
@@ -262,9 +258,9 @@ def test_what_widens_a_ratio_is_the_reason_why_no_difference_is_shown() -> None:
     )
     made = msgspec.structs.replace(made, trials=trials)
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
-    [said] = comparison.in_sentences(made).headline
-    assert said.startswith("no difference between A and B shown")
-    assert "(a server differed from itself (D1))" in said
+    told = comparison.in_sentences(made)
+    assert told.headline[0].startswith("A and B are not told apart: A / B ")
+    assert "limited by: a server differed from itself (D1)" in told.more[1]
 
 
 def test_an_unfinished_block_takes_the_clean() -> None:

@@ -61,9 +61,9 @@ def test_the_decision_says_how_much_slower_it_is_and_how_much_it_could_be(
     assert exit_codes.of(made) == code
     first = comparison.in_sentences(made).headline[0]
     assert first.startswith(said), first
-    undecided = first.endswith("whether the limit of 2 % is kept cannot be told.")
-    assert undecided or first.endswith(f"the limit of 2 % is {'broken' if code else 'kept'}.")
-    assert undecided == bool(comparison.in_sentences(made).surer)
+    undecided = first.endswith("whether the limit of 2 % is kept cannot be told")
+    assert undecided or first.endswith(f"the limit of 2 % is {'broken' if code else 'kept'}")
+    assert undecided == bool(comparison.in_sentences(made).advice)
 
 
 def test_it_ends_when_the_limit_is_decided_and_not_before() -> None:
@@ -71,7 +71,7 @@ def test_it_ends_when_the_limit_is_decided_and_not_before() -> None:
         assert next_trial(gated(head_per_s, noise=noise)) is None
     open_still = gated(9_800, noise=3)
     assert next_trial(open_still) is not None
-    [surer] = comparison.in_sentences(open_still).surer
+    surer = comparison.in_sentences(open_still).advice
     assert surer.startswith("Not decided: about ")
     budget = re.search(r"--budget (\S+),", surer)
     assert budget is not None and time_ns(budget[1]) > load_ns(open_still)  # it can be typed as it is told
@@ -88,7 +88,7 @@ def test_a_server_that_differs_from_itself_breaks_no_limit() -> None:
 def test_a_limit_that_cannot_be_told_names_what_widened_the_ratio() -> None:
     [first, *_] = comparison.in_sentences(gated(9_700, control_per_s=10_500)).headline
     assert first.endswith(
-        "whether the limit of 2 % is kept cannot be told (a server differed from itself (D1))."
+        "whether the limit of 2 % is kept cannot be told (a server differed from itself (D1))"
     )
 
 

@@ -64,7 +64,7 @@ def test_the_interval_is_told_by_its_batches_and_one_block_may_settle_it() -> No
     assert [pair.settled for pair in found.pairs] == ["different"]
     batches = found.pairs[0].batches
     assert batches is not None and batches >= FEWEST_BATCHES
-    [sure] = comparison.in_sentences(made).sure
+    sure, *_ = comparison.in_sentences(made).more
     assert f"paired over {batches} batches of the rounds of 1 block;" in sure
     assert found.pairs[0].ratio is not None and found.pairs[0].ratio.method.endswith("by batches of rounds")
 
@@ -77,7 +77,7 @@ def test_what_would_settle_it_is_told_in_blocks() -> None:
     known = pair_of(see_run(made), (), a, b).pair
     values = blocks_to_settle(known.logs if known else (), 0.001, looking)
     assert values is not None and pair.blocks_needed == math.ceil(values * 3 / pair.batches)
-    [surer] = comparison.in_sentences(made).surer
+    surer = comparison.in_sentences(made).advice
     assert surer.startswith(f"Not settled: about {pair.blocks_needed - 3} more block")
 
 
@@ -89,7 +89,7 @@ def test_what_would_decide_a_limit_is_told_in_blocks() -> None:
     assert gate is not None and gate.blocks_needed is not None and known is not None
     values = blocks_to_settle([log - math.log(0.98) for log in known.logs], 0.0, looking)
     assert values is not None and gate.blocks_needed == math.ceil(values * 3 / len(known.logs))
-    sentences = re.match(r"Not decided: about ([\d,]+) more block", comparison.in_sentences(made).surer[0])
+    sentences = re.match(r"Not decided: about ([\d,]+) more block", comparison.in_sentences(made).advice)
     assert sentences and int(sentences[1].replace(",", "")) == max(1, gate.blocks_needed - 3)
 
 

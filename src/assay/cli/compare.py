@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
     from assay.core.settings import Settings
     from assay.report import comparison as shown
     from assay.report import results
-    from assay.report.model.compared import summary
-    from assay.report.terminal import on_screen
+    from assay.report.model.compared import document
+    from assay.report.terminal import in_full, on_screen
 
     settings = Settings.resolve(results=args.results)
     base = results.open_side(args.base, settings, console.note)
@@ -79,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown or args.html:
         _write(found, args)
     else:
-        console.show(shown.whole(found) if args.verbose else on_screen(summary(found)))
+        told = document(found)
+        console.show(in_full(told) if args.verbose else on_screen(told))
     if found.broken:
         return EXIT_WORSE
     return EXIT_INVALID if found.invalid or (args.fail_if_unsure and found.unsure) else EXIT_OK
@@ -87,10 +88,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(found: RunComparison, args: argparse.Namespace) -> None:
     from assay.cli.report_outputs import OutputFile
-    from assay.report import comparison as shown
-    from assay.report import pages
+    from assay.report import markdown, pages
+    from assay.report.model.compared import document
 
     if args.markdown:
-        OutputFile(args.markdown).write(shown.as_markdown(found))
+        OutputFile(args.markdown).write(markdown.render(document(found)))
     if args.html:
-        OutputFile(args.html).write(pages.side_by_side(found, None))
+        OutputFile(args.html).write(pages.of_comparison(found))

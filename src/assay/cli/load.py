@@ -247,7 +247,8 @@ def _keep(run: Run, args: argparse.Namespace) -> None:
     from assay import store
     from assay.core.settings import Settings
     from assay.report import markdown
+    from assay.report.model.run_document import document
 
     folder = store.keep(Settings.resolve(results=args.results).results, run)
-    report_outputs.OutputFile(str(folder / "report.md"), announce=False).write(markdown.render(run))
+    report_outputs.OutputFile(str(folder / "report.md"), announce=False).write(markdown.render(document(run)))
     console.note(f"kept as run {run.header.run_id}: assay report {run.header.run_id}")

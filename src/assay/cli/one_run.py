@@ -203,11 +203,12 @@ def shown(
         from assay.cli.report import show_json, show_run
         from assay.cli.report_outputs import OutputFile
         from assay.report import markdown
+        from assay.report.model.run_document import document
 
         later = Afterwards()
         report, record = folder / "report.md", folder / "run.jsonl"
         with later.kept():  # a report that cannot be written does not keep the figures from being shown
-            OutputFile(str(report), announce=False).write(markdown.render(run))
+            OutputFile(str(report), announce=False).write(markdown.render(document(run)))
         if as_json:
             show_json(run)
         elif not silent:

@@ -102,28 +102,28 @@ def _report(args: argparse.Namespace) -> int:
     if args.json:
         show_json(shown)
     elif not report_outputs.takes_standard_output(args):
-        from assay.report import comparison
+        from assay.report.model.profiles import beside
+        from assay.report.terminal import in_section
 
         written = path.with_name("report.md")
         show_run(shown, written if written.is_file() else path, verbose=args.verbose)
         if pair is not None:
-            console.show(comparison.side_by_side(pair))
+            for section in beside(pair):
+                console.show(in_section(section))
     report_outputs.write_all(shown, pair, args)
     return EXIT_OK
 
 
 def show_run(run: Run, where: Path | None, *, verbose: bool) -> None:
     """Print the summary of a run, or all of it. `where` is the file in which the rest can be read, if any."""
+    from assay.report.model.run_document import document
+    from assay.report.terminal import in_full, on_screen
+
     kept = _shortest(where) if where is not None else ""
-    if verbose:
-        from assay.report import terminal
-
-        console.show(terminal.whole(run, (("kept in", kept),) if kept else ()))
-    else:
-        from assay.report.model.summary import summary
-        from assay.report.terminal import on_screen
-
-        console.show(on_screen(summary(run), f"more: --verbose{kept and f', {kept}'}"))
+    told = document(run)
+    console.show(
+        in_full(told, kept) if verbose else on_screen(told, f"more: --verbose{kept and f', {kept}'}")
+    )
 
 
 def _shortest(path: Path) -> str:
@@ -151,9 +151,10 @@ def show_json(run: Run) -> None:
     import msgspec
 
     from assay.core.units import as_json
-    from assay.report.model.report import report_of
+    from assay.report.model.answer import answer
+    from assay.report.model.rows import sections
 
-    told = report_of(run).answer
+    told = answer(run, sections(run))
     document = {"answer": told.sentences, **msgspec.structs.asdict(run)}
     console.write(as_json(document))
 

@@ -216,15 +216,16 @@ class Folder:
 
 
 def _html(shown: OutputRun) -> Content:
-    from assay.report import html
+    from assay.report import pages
 
-    return html.render(shown.run, shown.pair)
+    return pages.of_run(shown.run, shown.pair)
 
 
 def _markdown(shown: OutputRun) -> Content:
-    from assay.report import comparison, markdown
+    from assay.report import markdown
+    from assay.report.model import profiles, run_document
 
-    return comparison.side_by_side_markdown(shown.pair) if shown.pair else markdown.render(shown.run)
+    return markdown.render(profiles.document(shown.pair) if shown.pair else run_document.document(shown.run))
 
 
 def _csv(shown: OutputRun) -> Content:
@@ -374,8 +375,11 @@ def write_all(run: Run, pair: ProfilePair | None, args: argparse.Namespace) -> N
             write_files(Path(word), output.make(shown))
     if args.step_summary:
         from assay.report import markdown
+        from assay.report.model.run_document import document
 
-        append(_summary_path(), markdown.summary(run))  # other steps of GitHub Actions wrote to it before
+        append(
+            _summary_path(), markdown.render(document(run), brief=True)
+        )  # other steps of GitHub Actions wrote to it before
 
 
 def _summary_path() -> Path:

@@ -216,14 +216,17 @@ class _Runs:
         if pair is None:
             return
         from assay.cli.report_outputs import write_files
-        from assay.report import comparison, html
+        from assay.report import markdown, pages
+        from assay.report.model import profiles
+        from assay.report.terminal import in_section
 
         if not self._as_json:
-            console.show(comparison.side_by_side(pair))
+            for section in profiles.beside(pair):
+                console.show(in_section(section))
         name = run.header.study_name
         files = (
-            (f"{name}.md", comparison.side_by_side_markdown(pair).encode()),
-            (f"{name}.html", html.render(pair.fair, pair).encode()),
+            (f"{name}.md", markdown.render(profiles.document(pair)).encode()),
+            (f"{name}.html", pages.of_run(pair.fair, pair).encode()),
         )
         write_files(self._settings.results / self._series.series_id, files)
 

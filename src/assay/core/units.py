@@ -196,13 +196,32 @@ def plus_minus(estimate: Estimate) -> str:
 
 
 def ratio(estimate: Estimate | None) -> str:
-    """Write a ratio with its interval, "0.80 [0.78, 0.82]", or as the bound that it is, "at least 1.72"."""
+    """Write a ratio with its interval, "0.80× [0.78, 0.82]", or as the bound that it is, "≥ 1.72×"."""
     if estimate is None:
         return UNKNOWN
-    value, low, high = times(estimate.value), estimate.low, estimate.high
-    if low is None:
-        return value if high is None else f"at most {end(high)}"
-    return f"at least {end(low)}" if high is None else f"{value} [{end(low)}, {end(high)}]"
+    if estimate.low is None and estimate.high is None:
+        return f"{times(estimate.value)}×"
+    return factor(estimate.value, estimate.low, estimate.high)
+
+
+def factor(
+    value: float, low: float | None, high: float | None, name: str = "", *, bounds: bool = False
+) -> str:
+    """Write how many times as much something is as what is called `name`: "1.67× Go [1.61, 1.72]",
+    "≥ 1.57× Go", "about 1.6× Go". Where `bounds` are all that is known: "1.61 – 1.72× Go"."""
+    of = f"× {name}".rstrip()
+    if low and high:
+        return f"{end(low)} – {end(high)}{of}" if bounds else f"{times(value)}{of} [{end(low)}, {end(high)}]"
+    if low:
+        return f"≥ {end(low)}{of}"
+    return f"≤ {end(high)}{of}" if high else f"about {times(value)}{of}"
+
+
+def rate_between(estimate: Estimate) -> str:
+    """Write a rate with its interval, "352/s [329, 392]", or as the bound that it is, "≥ 352/s"."""
+    if estimate.low is None or estimate.high is None:
+        return f"{'≤' if estimate.low is None else '≥'} {rate(estimate.value)}"
+    return f"{rate(estimate.value)} [{grouped(estimate.low)}, {grouped(estimate.high)}]"
 
 
 def end(value: float) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from assay.core import units as fmt
 from assay.model.finding import Severity
@@ -30,7 +30,7 @@ class Cell:
 class Column:
     """`name` is stable, `head` is shown. `right` aligns figures; a `key` names the line, and stands again
     where a narrow form folds the table. Columns of one `part` stay together where they can. A summary, which
-    is never folded, leaves out the columns of the highest `spare` first, and none of 0."""
+    is never folded, leaves out the columns of the highest `spare` first, and none of 0; those of 8 always."""
 
     name: str
     head: str
@@ -43,12 +43,13 @@ class Column:
 @dataclass(frozen=True)
 class TableLine:
     """A line of a table. `apart`: it does not compete; `inner`: it belongs to the line above it; `detail`: a
-    summary leaves it out."""
+    summary leaves it out; `hue`: the colour of its server in charts."""
 
     cells: tuple[Cell, ...]
     apart: bool = False
     inner: bool = False
     detail: bool = False
+    hue: int | None = None
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,10 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Log:
-    """Lines as a program wrote them, below `title`."""
+    """What failed (`title`), why, and the lines that a program wrote last."""
 
     title: str
+    reason: str
     lines: tuple[str, ...]
 
 
@@ -160,7 +162,44 @@ class Findings:
     groups: tuple[FindingGroup, ...]
 
 
-Part = Paragraph | Items | Labelled | Log | Findings | Table
+class Drawing(NamedTuple):
+    """Elements of SVG within so many pixels."""
+
+    width: float
+    height: float
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart. `name` is good for a file and an anchor; `note` says how to read it; `draw` draws it in so
+    many pixels' width. `small` charts stand beside each other; `first` ones stand below the answer."""
+
+    name: str
+    title: str
+    note: str
+    draw: Callable[[float], Drawing]
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    small: bool = False
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Charts, which a page alone draws."""
+
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True)
+class Subheading:
+    """The title of what follows within a section."""
+
+    text: str
+
+
+Part = Subheading | Paragraph | Items | Labelled | Log | Findings | Table | Pictures
 
 
 @dataclass(frozen=True)
@@ -179,8 +218,8 @@ class Section:
 class Document:
     """A report. Up to `footer` it is what fits on a screen of 24 lines: the answer in at most three lines
     (`headline`), one table, what belongs to all of it (`below`), at most three warnings of a line each, what
-    to do where there is no answer (`advice`), and how it was measured (`footer`). `about` says what the
-    report is of, `state` whether any rule stands against it."""
+    to do where there is no answer (`advice`), and how it was measured (`footer`). `subtitle` says which run
+    it is of, `question` what that asks, `state` and its `tone` whether any rule stands against it."""
 
     title: str
     headline: tuple[str, ...]
@@ -189,10 +228,13 @@ class Document:
     warnings: tuple[str, ...] = ()
     advice: str = ""
     footer: tuple[str, ...] = ()
-    about: tuple[str, ...] = ()
+    subtitle: str = ""
+    question: str = ""
     state: str = ""
-    clean: bool = False
+    tone: Tone = "plain"
+    pictures: tuple[Chart, ...] = ()
     sections: tuple[Section, ...] = ()
+    made_by: str = ""
 
 
 def section(name: str, title: str, *parts: Part | None, background: bool = False) -> tuple[Section, ...]:
@@ -202,6 +244,25 @@ def section(name: str, title: str, *parts: Part | None, background: bool = False
 
 
 def _says(part: Part) -> bool:
-    if isinstance(part, Paragraph):
-        return bool(part.text)
-    return bool(part.groups if isinstance(part, Findings) else part.lines)
+    match part:
+        case Paragraph() | Subheading():
+            return bool(part.text)
+        case Findings():
+            return bool(part.groups)
+        case Pictures():
+            return bool(part.charts)
+        case Log():
+            return True
+        case _:
+            return bool(part.lines)
+
+
+def nested(told: Document, name: str) -> Section:
+    """A document as a section of another: its answer, then each of its sections below a heading."""
+    parts: list[Part] = [Paragraph(said, "strong") for said in told.headline]
+    parts += [Paragraph(told.state), *([told.table] if told.table else [])]
+    parts += [Paragraph(said) for said in (*told.below, *told.warnings, told.advice) if said]
+    for one in told.sections:
+        if not one.long:
+            parts += [Subheading(one.title), *one.parts]
+    return Section(name, told.title, tuple(part for part in parts if _says(part)))

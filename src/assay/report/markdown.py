@@ -1,15 +1,25 @@
-"""A run as Markdown: the end screen's content as tables that a README can hold."""
+"""A document as Markdown: what a terminal shows, as paragraphs, lists and tables that a README can hold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from assay.core import units as fmt
-from assay.model.run import Run
-from assay.report.document import Cell, FindingGroup, Table
-from assay.report.model.report import report_of
-from assay.report.model.values import Answer, Report
+from assay.report.document import (
+    Cell,
+    Document,
+    FindingGroup,
+    Findings,
+    Items,
+    Labelled,
+    Log,
+    Paragraph,
+    Part,
+    Pictures,
+    Subheading,
+    Table,
+)
 
 _MOST_LISTED = 24
 """How many subjects of one finding are listed: a sweep of pools makes a hundred pairs of unequal means."""
@@ -17,32 +27,23 @@ _MOST_LISTED = 24
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 
 
-def render(run: Run) -> str:
-    """Write the whole report."""
-    told = report_of(run)
-    parts = (
-        *_opening(told),
-        *_findings(told),
-        *_about(told),
-        *(drawn(told.trials) if told.trials else ()),
-        *_circumstances(told),
-    )
-    return "\n".join(parts) + "\n"
-
-
-def summary(run: Run) -> str:
-    """Write the report without its single trials: for the summary of a CI step."""
-    told = report_of(run)
-    return "\n".join((*_opening(told), *_findings(told))) + "\n"
-
-
-def measured(told: Report) -> Iterator[str]:
-    """The lines that tell what was measured, without title, question and single trials."""
-    yield from _answers(told)
-    yield from _findings(told)
-    yield from _about(told)
-    yield from _circumstances(told)
-    yield ""
+def render(told: Document, *, brief: bool = False) -> str:
+    """Write all of it; where it is to be `brief`, as for the summary of a CI step, without its background."""
+    lines = [f"# {escape(told.title)}", ""]
+    lines += [escape(told.question), ""] if told.question else []
+    for said in told.headline:
+        lines += [f"**{escape(said)}**", ""]
+    lines += [f"{escape(told.state)}.", ""] if told.state else []
+    if told.table is not None and told.table.lines:
+        lines += drawn(told.table)
+    for said in told.below:
+        lines += [f"{escape(said)}.", ""]
+    lines += [*_items((*told.warnings, *([f"→ {told.advice}"] if told.advice else [])))]
+    lines += [f"{escape('; '.join(told.footer))}.", ""]
+    for one in told.sections:
+        if not (brief and one.background):
+            lines += [f"## {escape(one.title)}", "", *(line for part in one.parts for line in _part(part))]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def escape(text: str, longest: int = 2000) -> str:
@@ -52,8 +53,8 @@ def escape(text: str, longest: int = 2000) -> str:
 
 def drawn(table: Table, level: int = 2) -> Iterator[str]:
     """A table under its title, with how to read it."""
-    yield f"{'#' * level} {escape(table.title)}"
-    yield ""
+    if table.title:
+        yield from (f"{'#' * level} {escape(table.title)}", "")
     yield "| " + " | ".join(escape(column.head) for column in table.columns) + " |"
     yield "|" + "|".join("---:" if column.right else "---" for column in table.columns) + "|"
     for line in table.lines:
@@ -66,7 +67,32 @@ def drawn(table: Table, level: int = 2) -> Iterator[str]:
         yield ""
 
 
-def findings(groups: Iterable[FindingGroup]) -> Iterator[str]:
+def _part(part: Part) -> Iterator[str]:
+    match part:
+        case Subheading():
+            yield from (f"### {escape(part.text)}", "")
+        case Paragraph():
+            yield from (f"**{escape(part.text)}**" if part.tone == "strong" else escape(part.text), "")
+        case Items():
+            yield from _items(part.lines)
+        case Labelled():
+            yield from _items(f"{what}: {how}" if what else how for what, how in part.lines)
+        case Log():
+            yield from _items((f"{part.title}: {fmt.safe(part.reason, 500)}",))
+        case Findings():
+            yield from _findings(part.groups)
+        case Table():
+            yield from drawn(part, 3)
+        case Pictures():
+            yield from ()
+
+
+def _items(lines: Iterable[str]) -> Iterator[str]:
+    told = [f"- {escape(line)}" for line in lines]
+    yield from [*told, ""] if told else ()
+
+
+def _findings(groups: Iterable[FindingGroup]) -> Iterator[str]:
     """What was found, each rule once: seen, effect, what to do."""
     for group in groups:
         head = f"{group.code} {group.severity}: {escape(group.title)}"
@@ -82,63 +108,4 @@ def findings(groups: Iterable[FindingGroup]) -> Iterator[str]:
 
 
 def _cell(cell: Cell) -> str:
-    return f"**{escape(cell.text)}**" if cell.tone == "strong" else escape(cell.text)
-
-
-def _opening(told: Report) -> Iterator[str]:
-    yield f"# {escape(told.name)}"
-    yield ""
-    if told.question:
-        yield escape(told.question)
-        yield ""
-    yield from _answers(told)
-
-
-def _answers(told: Report) -> Iterator[str]:
-    """The answer, how sure, why, what would make it surer; what stands against it; the results behind it."""
-    yield from answer(told.answer)
-    for table in (*told.results, *told.tables):
-        yield from drawn(table)
-
-
-def answer(told: Answer) -> Iterator[str]:
-    """The sentences of an answer, a paragraph each."""
-    more = (*told.sure, *told.why, *told.surer)
-    for sentence in (*(f"**{escape(said)}**" for said in told.headline), *(escape(said) for said in more)):
-        yield sentence
-        yield ""
-    yield f"{escape(told.state)}."
-    yield ""
-
-
-def _findings(told: Report) -> Iterator[str]:
-    """What was not measured, the claims, and the findings."""
-    if told.failures:
-        yield "## Not measured"
-        yield ""
-        for failure in told.failures:
-            yield f"- {escape(failure.name)}: {escape(failure.where)}: {escape(failure.reason, 500)}"
-        yield ""
-    if told.claims is not None:
-        yield from drawn(told.claims)
-    if told.findings:
-        yield "## Findings"
-        yield ""
-        yield from findings(told.findings)
-
-
-def _about(told: Report) -> Iterator[str]:
-    """As published, and how each server was configured."""
-    for table in told.about:
-        yield from drawn(table)
-
-
-def _circumstances(told: Report) -> Iterator[str]:
-    yield "## How it was measured"
-    yield ""
-    yield from terms((*told.circumstances, ("record", told.run_id), ("command", told.command)))
-
-
-def terms(said: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """What and how, a line each."""
-    yield from (f"- {escape(what)}: {escape(how)}" for what, how in said)
+    return f"**{escape(cell.text)}**" if cell.tone == "strong" and cell.text else escape(cell.text)

@@ -1,8 +1,7 @@
-"""The pages of `assay view`, all but the report itself: server-rendered, no script."""
+"""The pages of `assay view`, and those of runs and comparisons for files: server-rendered, no script."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,12 +10,14 @@ from urllib.parse import quote
 from assay.core import units as fmt
 from assay.model.run import Run
 from assay.report import html
-from assay.report.charts import hues
+from assay.report.charts import charts
 from assay.report.charts.answer import changes
+from assay.report.document import Table
 from assay.report.history import damage, over_previous_words, served_words
-from assay.report.model.circumstances import circumstances
-from assay.report.model.compared import by_case, compared, direction, with_directions
-from assay.report.model.report import report_of
+from assay.report.model import compared, profiles
+from assay.report.model.profiles import ProfilePair
+from assay.report.model.rows import ordered_findings
+from assay.report.model.run_document import document
 from assay.store.index import Filter, ListedRun
 from assay.verdict.compare import RunComparison
 from assay.verdict.see_runs import trials_of
@@ -73,53 +74,38 @@ def _preselect(rows: list[dict[str, object]]) -> None:
         row["is_base"], row["is_new"] = row is base, row is first
 
 
+def of_run(run: Run, pair: ProfilePair | None = None) -> str:
+    """A run's page; `pair` is the run with that under the other profile, if there is one."""
+    told = document(run, charts(run))
+    return html.render(profiles.beside_run(told, pair) if pair else told)
+
+
+def of_comparison(found: RunComparison, base: str | None = None) -> str:
+    """Two runs side by side; without `base` a file of its own."""
+    drawn = changes(found)
+    return html.render(compared.document(found, (drawn,) if drawn else ()), base)
+
+
 def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
     """Where a run stands."""
-    told, colours = report_of(run), hues(run.header.cases)
-    grave = [f"{one.code} {one.severity}" for one in told.findings if one.severity != "note"]
+    told = document(run)
+    grave = [one for one in ordered_findings(run) if one.severity != "note"]
+    results = [
+        told.table,
+        *(part for one in told.sections if one.name.startswith("results") for part in one.parts),
+    ]
     return html.page(
         "live",
-        told.name,
+        told.title,
         base,
         refresh=None if ended else 2,
-        which=told.which,
+        which=told.subtitle,
         folder=quote(folder, safe=""),
         done=len(run.trials),
         total=trials_of(run) or len(run.trials),
         ended=ended,
-        grave=list(dict.fromkeys(grave)),
-        sections=[
-            {"title": one.title, "table": html.table(one, colours)} for one in (*told.results, *told.tables)
-        ],
-    )
-
-
-def side_by_side(found: RunComparison, base: str | None) -> str:
-    """Two runs side by side; without `base` a file of its own."""
-    told, drawn = compared(found), changes(found)
-    compared_figures = [one for one in found.changes if one.change is not None]
-    words = [word for one in compared_figures if (word := direction(one)) or one.metric != "errors"]
-    sides = (
-        (side, list(html.finding_words(group for which, group in told.findings if which == side)))
-        for side, _ in told.which
-    )
-    figures = [one for made in told.tables for one in by_case(with_directions(found, made))]
-    return html.page(
-        "compare",
-        "Two runs side by side",
-        base,
-        told=told,
-        worse=words.count("worse"),
-        better=words.count("better"),
-        same=words.count(""),
-        charts=[html.chart_words(drawn)] if drawn else [],
-        tables=[{"title": one.title, "table": html.table(one)} for one in figures],
-        extra=[{"title": one.title, "table": html.table(one)} for one in told.extra],
-        findings=[(side, groups) for side, groups in sides if groups],
-        how=[
-            (side, list(circumstances(run)), fmt.safe(shlex.join(run.header.command), 2000))
-            for side, run in (("base", found.base), ("new", found.new))
-        ],
+        grave=list(dict.fromkeys(f"{one.code} {one.severity}" for one in grave)),
+        tables=[html.table(one) for one in results if isinstance(one, Table)],
     )
 
 

@@ -130,9 +130,9 @@ class RunResult:
     @property
     def answer(self) -> tuple[str, ...]:
         """The answer in sentences, as a report begins with it."""
-        from assay.report.model.report import report_of
+        from assay.report.model.answer import answer
 
-        return tuple(report_of(self.run).answer.sentences)
+        return answer(self.run, sections(self.run)).sentences
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -156,14 +156,15 @@ class RunResult:
     def markdown(self) -> str:
         """The whole report in Markdown."""
         from assay.report import markdown
+        from assay.report.model.run_document import document
 
-        return markdown.render(self.run)
+        return markdown.render(document(self.run))
 
     def html(self) -> str:
         """The report as one page with charts, readable without a network."""
-        from assay.report import html
+        from assay.report import pages
 
-        return html.render(self.run, None)
+        return pages.of_run(self.run)
 
     def __repr__(self) -> str:
         """Its id, and the answer."""

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from assay.model.run import Run
+from assay.core.units import safe
 from assay.report.document import (
     Document,
     FindingGroup,
@@ -23,19 +23,19 @@ from assay.report.document import (
     Paragraph,
     Part,
     Section,
+    Subheading,
     Table,
+    TableLine,
     Tone,
     table,
 )
-from assay.report.model.report import report_of
-from assay.report.model.values import Answer, NotMeasured
-from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_MARK, SEVERITY_STYLE, TONES, Folded
+from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE, TONES, Folded
 
 _GAP, _INDENT = 2, 2
-_LEAST_NAME = 12
-"""A name is cut down to this where figures need the room."""
-_BEFORE_NAMES = 5
-"""Columns that can be spared so well give way before a name is cut."""
+_NAME, _LEAST_NAME = 28, 12
+"""A name is cut to this, and down to that where figures need the room."""
+_BEFORE_NAMES, _NEVER = 5, 8
+"""Columns that can be spared so well give way before a name is cut, and are in no summary."""
 _HEADLINE_LINES = 3
 _MOST_ROWS = 12
 _LOG_LINES = 4
@@ -59,11 +59,12 @@ def on_screen(told: Document, where: str = "more: --verbose") -> RenderableType:
     return Group(*parts, _Footer((*told.footer, *filter(None, (where,)))))
 
 
-def in_full(told: Document) -> RenderableType:
-    """All of it: the same first part with nothing left out, then each section."""
-    parts: list[RenderableType] = [Text(told.title, HEADING), *(Text(said, FAINT) for said in told.about)]
+def in_full(told: Document, where: str = "") -> RenderableType:
+    """All of it: the same first part with nothing left out, then each section; last `where` it is kept."""
+    parts: list[RenderableType] = [Text(told.title, HEADING)]
+    parts += [Text(said, FAINT) for said in (told.subtitle, told.question) if said]
     parts += [Text(""), *(Text(said, HEADING) for said in told.headline)]
-    parts += [Text(told.state, GOOD if told.clean else "")] if told.state else []
+    parts += [Text(told.state, TONES[told.tone])] if told.state else []
     parts.append(Text(""))
     if told.table is not None and told.table.lines:
         parts += _drawn(told.table)
@@ -74,17 +75,23 @@ def in_full(told: Document) -> RenderableType:
     for one in told.sections:
         if not one.long:
             parts.append(in_section(one))
-    return Group(*parts, _Footer(told.footer))
+    return Group(*parts, _Footer((*told.footer, *([f"kept in {where}"] if where else []))))
 
 
 def in_section(told: Section) -> RenderableType:
     """A section: its title, then its parts."""
-    parts = [Text(told.title, HEADING)]
-    return Group(*parts, *(drawn for part in told.parts for drawn in _part(part)), Text(""))
+    parts: list[RenderableType] = [Text(told.title, HEADING)]
+    for part, following in zip(told.parts, (*told.parts[1:], None), strict=True):
+        parts += _part(part)
+        if not isinstance(part, Subheading | Table | type(following)):
+            parts.append(Text(""))
+    return Group(*parts)
 
 
 def _part(part: Part) -> Iterator[RenderableType]:
     match part:
+        case Subheading():
+            yield Text(f"\n{part.text}", HEADING)
         case Paragraph():
             yield Text(part.text, TONES[part.tone])
         case Items():
@@ -92,7 +99,8 @@ def _part(part: Part) -> Iterator[RenderableType]:
         case Labelled():
             yield Padding(_grid(part.lines), (0, 0, 0, _INDENT))
         case Log():
-            yield Padding(Text(part.title), (0, 0, 0, _INDENT))
+            yield Text(part.title, SEVERITY_STYLE["error"])
+            yield Padding(Text(part.reason), (0, 0, 0, _INDENT))
             yield from (Padding(Text(line, FAINT), (0, 0, 0, 4)) for line in part.lines[-_LOG_LINES:])
         case Findings():
             yield in_words(part.groups)
@@ -163,7 +171,7 @@ class _Fitted:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width - _INDENT
-        places = list(range(len(self._table.columns)))
+        places = [place for place in range(len(self._table.columns)) if self._spare(place) < _NEVER]
         while any(self._spare(place) for place in places):
             rarest = max(places, key=self._spare)
             needed = self._whole(places) if self._spare(rarest) >= _BEFORE_NAMES else self._least(places)
@@ -174,21 +182,26 @@ class _Fitted:
             box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style=FAINT, show_edge=False
         )
         excess = max(0, self._whole(places) - width)
+        widths: dict[int, int] = {}
         for place in places:
             column, natural = self._table.columns[place], self._width(place)
             cut = min(excess, natural - self._least_of(place))
             excess -= cut
+            widths[place] = natural - cut
             drawn.add_column(
                 column.head,
                 justify="right" if column.right else "left",
                 no_wrap=True,
                 overflow="ellipsis",
-                width=natural - cut,
+                width=widths[place],
             )
         lines = self._table.lines
         for line in lines[:_MOST_ROWS]:
             drawn.add_row(
-                *(Text(line.cells[at].text, _style(line.cells[at].tone, apart=line.apart)) for at in places)
+                *(
+                    Text(self._text(line, at, widths[at]), _style(line.cells[at].tone, apart=line.apart))
+                    for at in places
+                )
             )
         yield Padding(drawn, (0, 0, 0, _INDENT))
         if len(lines) > _MOST_ROWS:
@@ -210,11 +223,15 @@ class _Fitted:
         return min(natural, _LEAST_NAME) if self._table.columns[place].key else natural
 
     def _width(self, place: int) -> int:
-        return max(self._widths(place))
+        heads = cell_len(self._table.columns[place].head)
+        return max(heads, *(cell_len(self._text(line, place)) for line in self._table.lines), 1)
 
-    def _widths(self, place: int) -> Iterator[int]:
-        yield cell_len(self._table.columns[place].head)
-        yield from (cell_len(line.cells[place].text) for line in self._table.lines)
+    def _text(self, line: TableLine, place: int, width: int = _NAME) -> str:
+        """A cell: a name cut in its middle, a figure without what stands behind it in brackets."""
+        text, column = line.cells[place].text, self._table.columns[place]
+        if column.key:
+            return safe(text, max(width, _LEAST_NAME)) if cell_len(text) > width else text
+        return text.partition(" (")[0] if column.right else text
 
 
 def _style(tone: Tone, *, apart: bool) -> str:
@@ -256,59 +273,3 @@ def _lines(group: FindingGroup) -> Iterable[tuple[str, str]]:
     yield "effect", group.effect
     for label, texts in (("means", group.meanings), ("do", group.remedies)):
         yield from ((label if number == 0 else "", text) for number, text in enumerate(texts))
-
-
-def whole(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
-    """Render the run. `paths` are (what, where) of the files it left."""
-    told = report_of(run)
-    parts: list[RenderableType] = [Text(told.name, HEADING), Text(told.which)]
-    if told.question:
-        parts.append(Text(told.question))
-    parts += [Text(told.machine, FAINT), Text(""), *answer(told.answer), Text("")]
-    for results in told.results:
-        parts += drawn(results, named=len(told.results) > 1)
-    for one in told.tables:
-        parts += drawn(one)
-    for failure in told.failures:
-        parts += _failure(failure)
-    if told.claims is not None:
-        parts += drawn(told.claims, named=False)
-    if told.findings:
-        parts += [Text("Findings", HEADING), Text(""), in_words(told.findings)]
-    if paths:
-        parts += [Text(""), _paths(paths)]
-    return Group(*parts)
-
-
-def answer(told: Answer) -> Iterable[RenderableType]:
-    """The answer first, then how sure, why, and what would make it surer; last what stands against it."""
-    yield from (Text(said, HEADING) for said in told.headline)
-    yield from (Text(said) for said in (*told.sure, *told.why, *told.surer))
-    yield Text(told.state, GOOD if told.clean else "")
-
-
-def drawn(table: Table, *, named: bool = True) -> Iterable[RenderableType]:
-    """A table with its title and how to read it, and an empty line."""
-    if named:
-        yield Text(table.title, HEADING)
-    yield Folded(table)
-    if table.note:
-        yield Text(f"{table.note}\n", FAINT)
-
-
-def _failure(failure: NotMeasured) -> Iterable[RenderableType]:
-    """What was not measured in every block: the reason and the end of the log."""
-    yield Text(f"{failure.name}: {failure.where}", SEVERITY_STYLE["error"])
-    yield Padding(Text(failure.reason), (0, 0, 0, 2))
-    for line in failure.log[-_LOG_LINES:]:
-        yield Padding(Text(line, FAINT), (0, 0, 0, 4))
-    yield Text("")
-
-
-def _paths(paths: Sequence[tuple[str, str]]) -> RenderableType:
-    table = RichTable.grid(padding=(0, 2, 0, 0))
-    table.add_column(style=FAINT)
-    table.add_column(overflow="fold")
-    for what, where in paths:
-        table.add_row(what, Text(where))
-    return table

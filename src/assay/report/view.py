@@ -134,7 +134,7 @@ class _Pages:
         files = [await run_in_threadpool(self._file, name) for name in (base, new)]
         runs = [await run_in_threadpool(_judged, file) for file in files]
         found = await run_in_threadpool(compare, runs[0], runs[1], {})
-        return HTMLResponse(await run_in_threadpool(pages.side_by_side, found, _base(request)))
+        return HTMLResponse(await run_in_threadpool(pages.of_comparison, found, _base(request)))
 
     def _entries(self, chosen: Filter) -> list[pages.Listed]:
         entries = Index(self._results, in_a_line).runs(chosen)
@@ -173,11 +173,10 @@ class _FileState(NamedTuple):
 @lru_cache(maxsize=_REPORTS_KEPT)
 def _report(run: _FileState, other: _FileState | None) -> str:
     """The report of a run, beside that of the other profile in its series."""
-    from assay.report import html
     from assay.report.model.profiles import pair_of
 
     judged = _judged(run.file)
-    return html.render(judged, pair_of(judged, other.file if other else None))
+    return pages.of_run(judged, pair_of(judged, other.file if other else None))
 
 
 def _other(file: Path) -> Path | None:

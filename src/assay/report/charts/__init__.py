@@ -14,11 +14,8 @@ from assay.model.run import Run
 from assay.report.charts import rates
 from assay.report.charts.answer import answer, claims, latency
 from assay.report.charts.chart import (
-    Chart,
     Placed,
     colour,
-    competing,
-    hues,
     inline,
     style,
     to_png,
@@ -28,10 +25,11 @@ from assay.report.charts.chart import (
 from assay.report.charts.flames import flames
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import blocks, courses, over_time, percentiles
+from assay.report.document import Chart
 from assay.report.model import circumstances as told
-from assay.report.model.rows import LoadRows, sections
+from assay.report.model.rows import LoadRows, competing, sections
 
-__all__ = ["Chart", "about", "charts", "colour", "hues", "inline", "style", "to_png", "to_svg", "variables"]
+__all__ = ["Chart", "about", "charts", "colour", "inline", "style", "to_png", "to_svg", "variables"]
 
 
 def charts(run: Run, found: Sequence[LoadRows] | None = None) -> tuple[Chart, ...]:

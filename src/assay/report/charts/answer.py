@@ -9,18 +9,20 @@ from assay import verdict
 from assay.core import units as fmt
 from assay.core.errors import InputError
 from assay.model.design import SearchDesign
-from assay.model.estimate import Estimate, Known
+from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.charts import svg
-from assay.report.charts.chart import Chart, Drawing, as_rows, colour, hues, why_bounds
+from assay.report.charts.chart import as_rows, colour, why_bounds
 from assay.report.charts.drawings import Axis, Strip, draw, lean
 from assay.report.charts.svg import Scale, near, proportional
+from assay.report.document import Chart, Drawing
 from assay.report.model import compared as told
-from assay.report.model import report
+from assay.report.model import order, tables
 from assay.report.model.rows import (
     LoadRows,
     Row,
     failure_words,
+    hues,
     name_of_case,
     response_words,
     service_words,
@@ -58,7 +60,7 @@ def answer(run: Run, found: Sequence[LoadRows]) -> Chart | None:
         title="Each server against the best",
         note=_meaning(strips),
         draw=lambda width: draw(drawn, axis, width),
-        heads=("server", "ratio to the best", "what limits it"),
+        heads=("server", "against the best", "what limits it"),
         rows=as_rows((strip.name, strip.label, strip.badge) for strip in strips),
     )
 
@@ -92,7 +94,7 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
     return Strip(
         row.name,
         place,
-        first if best else fmt.ratio(ratio),
+        first if best else f"the best is {order.ahead(row)}",
         value=ratio.value if ratio.low is not None and ratio.high is not None else None,
         low=ratio.low or (None if ratio.high else ratio.value),
         high=ratio.high,
@@ -138,7 +140,7 @@ def _times(row: Row, group: str, place: int | None, *, rated: bool) -> Strip:
     return Strip(
         row.name,
         place,
-        " to ".join(words),
+        " – ".join(words),
         value=median.value,
         high=tail.value if tail else None,
         below=row.times.slack.down < 1,
@@ -148,22 +150,15 @@ def _times(row: Row, group: str, place: int | None, *, rated: bool) -> Strip:
 
 
 def badge(row: Row) -> str:
-    """What limits a server's figure, in plain words: "the generator was full: at least 121,000/s"."""
+    """What limits a server's figure, in plain words: "the generator was full: ≥ 121,000/s"."""
     if row.invalid:
         grave = [one for one in row.findings if one.on_throughput == "void"]
         return "; ".join(dict.fromkeys(f"{one.title} ({one.code})" for one in grave))
     if row.known is None or not row.known.limits:
         return ""
     why = "; ".join(dict.fromkeys(f"{limit.words or 'a rule'} ({limit.code})" for limit in row.known.limits))
-    return f"{why}: {_edge(row.known)}"
-
-
-def _edge(known: Known) -> str:
-    if known.low is not None and known.high is not None:
-        return f"between {fmt.between(known.low, known.high)}"
-    if known.low is not None:
-        return f"at least {fmt.rate(known.low)}"
-    return f"at most {fmt.rate(known.high)}" if known.high is not None else "how much is not known"
+    told = f": {fmt.known_rate(row.known, row.throughput.value)}" if row.throughput else ""
+    return why + told
 
 
 # --- a search -----------------------------------------------------------------------------
@@ -266,7 +261,7 @@ def claims(run: Run) -> Chart | None:
             Strip(
                 fmt.safe(f"({claim.claim}) {claim.statement}", 120),
                 None,
-                report.verdict_words(claim),
+                tables.verdict_words(claim),
                 value=measured.value if measured else None,
                 low=measured.low if measured else None,
                 high=measured.high if measured else None,
@@ -285,9 +280,9 @@ def claims(run: Run) -> Chart | None:
         rows=as_rows(
             (
                 fmt.safe(f"({claim.claim}) {claim.statement}"),
-                fmt.times(claim.published_ratio or 0),
+                f"{fmt.times(claim.published_ratio or 0)}×",
                 fmt.ratio(claim.measured),
-                report.verdict_words(claim),
+                tables.verdict_words(claim),
             )
             for claim in known
         ),

@@ -6,8 +6,7 @@ import functools
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple
 
@@ -16,9 +15,10 @@ from assay.core.errors import EnvironmentLacks
 from assay.model.estimate import Estimate
 from assay.model.measurement import Histogram, Measurement
 from assay.model.run import Run
-from assay.model.trial import Case, Trial
+from assay.model.trial import Trial
 from assay.report.charts import svg
-from assay.report.model.rows import LoadRows, Row, short_name, times_limited
+from assay.report.document import Chart, Drawing
+from assay.report.model.rows import LoadRows, Row, hues, times_limited
 from assay.stats.steady import steady_state
 
 FILE_WIDTH = 760.0
@@ -42,29 +42,6 @@ INKS = {
     "note": ("#00639b", "#7cc4f5"), "link": ("#00639b", "#7cc4f5"),
 } | {f"s{place}": both for place, both in enumerate(_SERIES)}  # fmt: skip
 """Every colour of a page and its charts: on light, on dark."""
-
-
-class Drawing(NamedTuple):
-    """Elements of SVG within so many pixels."""
-
-    width: float
-    height: float
-    parts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart. `name` is good for a file and an anchor; `note` says how to read it; `draw` draws it in so
-    many pixels' width. `small` charts stand beside each other; `first` ones stand below the answer."""
-
-    name: str
-    title: str
-    note: str
-    draw: Callable[[float], Drawing]
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    small: bool = False
-    first: bool = False
 
 
 def inline(chart: Chart, *, half: bool = False) -> tuple[tuple[str, str], ...]:
@@ -157,17 +134,6 @@ def shape(place: int | None) -> int:
 def as_rows(cells: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Freeze a table's cells."""
     return tuple(tuple(row) for row in cells)
-
-
-def hues(cases: Sequence[Case]) -> dict[str, int | None]:
-    """The place of each name's colour; None (grey) for what does not compete."""
-    found: dict[str, int | None] = {short_name(case): None for case in cases}
-    return found | {name: place for place, name in enumerate(competing(cases))}
-
-
-def competing(cases: Sequence[Case]) -> tuple[str, ...]:
-    """The names of the servers that compete, in the study's order."""
-    return tuple(dict.fromkeys(short_name(case) for case in cases if case.role == "candidate"))
 
 
 MOST_STEPS = 60

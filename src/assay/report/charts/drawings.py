@@ -8,8 +8,9 @@ from typing import Literal
 
 from assay.core import units as fmt
 from assay.report.charts import svg
-from assay.report.charts.chart import Drawing, colour, shape
+from assay.report.charts.chart import colour, shape
 from assay.report.charts.svg import Scale
+from assay.report.document import Drawing
 
 HEIGHT = 320.0
 _TICK_ROOM = 64.0

@@ -13,10 +13,19 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report.charts.answer import badge
-from assay.report.charts.chart import Chart, Placed, as_rows, hues, slug, trials_by_case, why_bounds
+from assay.report.charts.chart import Placed, as_rows, slug, trials_by_case, why_bounds
 from assay.report.charts.drawings import Axis, Curve, Frame, Strip, draw, plot
 from assay.report.charts.svg import Scale, linear, proportional
-from assay.report.model.rows import LoadRows, Row, failure_words, response_words, short_name, throughput_words
+from assay.report.document import Chart
+from assay.report.model.rows import (
+    LoadRows,
+    Row,
+    failure_words,
+    hues,
+    response_words,
+    short_name,
+    throughput_words,
+)
 from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
 from assay.verdict.objective import objectives as readable
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from assay import verdict
 from assay.core import units as fmt
 from assay.model.design import AnyDesign, ComparisonDesign, SearchDesign
 from assay.model.estimate import Estimate
-from assay.model.finding import Finding, Severity
+from assay.model.finding import Severity
 from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.report.model import circumstances, comparison, followers, order
+from assay.report.model.costs import cost_sections
 from assay.report.model.rows import LoadRows, limits_words, name_of_case, ordered_findings, sections
 from assay.report.model.unranked import measured
 from assay.report.model.values import ORDER, Answer
+from assay.report.model.warned import short
 from assay.stats.capacity import UslFit, usl_fit
 
 
@@ -79,7 +83,7 @@ def _differed(ratio: Estimate) -> str:
     measured = fmt.signed_share(ratio.value - 1)
     if ratio.low is None or ratio.high is None:
         return measured
-    return f"{measured} (95 %: {fmt.signed_share(ratio.low - 1)} to {fmt.signed_share(ratio.high - 1)})"
+    return f"{measured} [{fmt.signed_share(ratio.low - 1)}, {fmt.signed_share(ratio.high - 1)}]"
 
 
 def _scaling(run: Run, found: Sequence[LoadRows]) -> Iterator[str]:
@@ -116,7 +120,6 @@ SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
 }
 """The answer of a kind of run that has one of its own."""
 
-_MOST_REMEDIES = 2
 _LONGEST_SENTENCE = 4000
 """No sentence of ours gets there: lists of names end before."""
 _LONGEST_LINE = 200
@@ -125,32 +128,35 @@ _LONGEST_LINE = 200
 def answer(run: Run, found: Sequence[LoadRows]) -> Answer:
     """The answer of a run whose cases are those of `found`, fit to be shown."""
     own = SENTENCES.get(type(run.header.design))
-    told = own(run) if own is not None else _of_sections(run, found)
-    why = (*told.why, *remarks(run, found))
-    surer = told.surer or tuple(_remedies(run))
+    told = own(run) if own is not None else _of_loads(run, found)
+    headline = told.headline or ("Nothing was measured that may be shown",)
+    costs = [said for one in cost_sections(run, found) for said in one.sentences]
+    headline = (*headline, *costs[:1])
+    more = (*costs[1:], *told.more, *circumstances.sentences(run), *_limits(found), *remarks(run, found))
     return Answer(
-        headline=_safe(told.headline or ("Nothing was measured that may be shown.",)),
-        sure=_safe((*told.sure, *circumstances.sentences(run))),
-        why=_safe(why),
-        surer=_safe(surer),
-        state=state(run),
-        clean=run.judgement is not None and run.judgement.clean,
+        headline=tuple(_short_names(run, said) for said in headline),
+        more=tuple(fmt.safe(sentence, _LONGEST_SENTENCE) for sentence in more),
+        advice=fmt.safe(told.advice, _LONGEST_SENTENCE),
     )
 
 
 def in_a_line(run: Run) -> str:
-    """What a list of runs says of one: the sentences of its report's answer, cut after a word if long.
+    """What a list of runs says of one: its headline, cut after a word if long.
 
     "not judged" where the record has no judgement that counts; a report then makes one, which takes a while.
     """
     if run.judgement is None:
         return "not judged"
-    said = " ".join(answer(run, sections(run)).headline)
+    said = "; ".join(answer(run, sections(run)).headline)
     return textwrap.shorten(said, _LONGEST_LINE, placeholder=" …", break_on_hyphens=False)
 
 
-def _safe(said: Sequence[str]) -> tuple[str, ...]:
-    return tuple(fmt.safe(sentence, _LONGEST_SENTENCE) for sentence in said)
+def _short_names(run: Run, text: str) -> str:
+    """A sentence whose names leave room for the rest of it."""
+    names = {name for case in run.header.cases for name in (case.name, case.label or case.server_name)}
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, short(name))
+    return fmt.safe(text, _LONGEST_SENTENCE)
 
 
 def state(run: Run) -> str:
@@ -179,28 +185,35 @@ def question(run: Run) -> str:
     return " ".join(run.header.design.question.split())
 
 
-def _of_sections(run: Run, found: Sequence[LoadRows]) -> Answer:
-    """One sentence for each workload and load; those of the closed loops where there are any."""
-    closed = [section for section in found if any(row.closed_loop for row in section.rows)] or found
-    told = [(section, order.in_sentences(run, section)) for section in closed]
-    said = [
-        f"{section.title}: {one.headline[0]}" if section.title else one.headline[0] for section, one in told
-    ]
-    surer = dict.fromkeys(sentence for _, one in told for sentence in one.surer)
-    sure, limits = _sureness(run, closed), _limits(closed)
-    return Answer(headline=tuple(said), sure=tuple(sure), why=tuple(limits), surer=tuple(surer))
+def _of_loads(run: Run, found: Sequence[LoadRows]) -> Answer:
+    """The order at the load that is compared; of several who is first at how many."""
+    loads = [one for one in found if not any(row.case.search or row.case.rate for row in one.rows)]
+    if len(loads) > 1:
+        return Answer((_of_many(loads),), tuple(_sureness(run, loads)))
+    if not loads:
+        return Answer(())
+    told = order.in_sentences(run, loads[0])
+    none = not any(row.rank for row in loads[0].candidates)
+    return replace(told, more=(*_sureness(run, loads), *told.more), advice=told.advice or _remedy(run) * none)
 
 
-def _remedies(run: Run) -> Iterator[str]:
-    """What the gravest findings ask for; first of those that did something to the answer."""
-    grave = [one for one in ordered_findings(run) if one.severity != "note"]
-    told = [one for one in grave if not (one.on_throughput == one.on_times == "none") or one.on_comparison]
-    firsts: dict[str, Finding] = {}
-    for one in sorted(told or grave, key=lambda one: (ORDER.index(one.severity), one.code)):
-        firsts.setdefault(one.code, one)
-    for one in list(firsts.values())[:_MOST_REMEDIES]:
-        remedy = one.remedy.rstrip(".")
-        yield f"To be surer: {remedy[:1].lower()}{remedy[1:]} ({one.code})."
+def _of_many(found: Sequence[LoadRows]) -> str:
+    """Who is first at how many loads."""
+    firsts: Counter[str] = Counter()
+    for section in found:
+        leaders = [row.name for row in section.candidates if row.rank == 1]
+        firsts.update(leaders[:1] if len(leaders) == 1 else [])
+    if not firsts:
+        return f"Nobody is shown fastest at any of {len(found)} loads"
+    told = ", ".join(f"{short(name)} at {n}" for name, n in firsts.most_common(order.MOST_OTHERS))
+    open_loads = len(found) - sum(firsts.values())
+    return f"Fastest of {len(found)} loads: {told}{f'; open at {open_loads}' if open_loads else ''}"
+
+
+def _remedy(run: Run) -> str:
+    """What the gravest error asks for, where there is no answer."""
+    grave = [one for one in ordered_findings(run) if one.severity == "error"]
+    return f"{grave[0].remedy.rstrip('.')} ({grave[0].code})" if grave else ""
 
 
 def _sureness(run: Run, shown: Sequence[LoadRows]) -> Iterator[str]:
@@ -211,8 +224,8 @@ def _sureness(run: Run, shown: Sequence[LoadRows]) -> Iterator[str]:
     if judgement is not None and ratios and ordered:
         blocks = fmt.counted(min(ratio.n for ratio in ratios), "block")
         yield (
-            f"How sure: 95 % intervals of ratios, paired over {blocks}; the order holds for all pairs "
-            f"together (Holm), and no difference below {fmt.share(judgement.minimum_effect)} is claimed."
+            f"95 % CI, paired over {blocks}, for all pairs together (Holm); effects below "
+            f"{fmt.share(judgement.minimum_effect)} are not reported."
         )
 
 

@@ -251,7 +251,8 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     seen = header.environment
     yield "run", fmt.safe(title(run))
     yield "order", "; ".join(filter(None, (_order(run), fmt.safe(because_added(run), 500))))
-    for said in slices(run) if run.blocks else ():
+    each = tuple(slices(run)) if run.blocks else ()
+    for said in each if len(each) > _FEW_LOADS else ():  # of fewer `sentences` tell
         yield "slices", fmt.safe(said, 500)
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):

@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+import functools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from assay import verdict
 from assay.core import units as fmt
 from assay.model.estimate import Estimate, Known
-from assay.model.run import Run
-from assay.report.document import Cell, Column, Document, FindingGroup, Table, TableLine, Tone, plain, table
+from assay.report.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Findings,
+    Items,
+    Labelled,
+    Section,
+    Table,
+    TableLine,
+    Tone,
+    plain,
+    section,
+    table,
+)
 from assay.report.model.answer import state
+from assay.report.model.circumstances import circumstances
 from assay.report.model.rows import limits_words, name_of_case
-from assay.report.model.values import Beside, groups
+from assay.report.model.values import groups
 from assay.verdict.compare import Change, RunComparison, Watched, environment_differences
 
 _COLUMNS = (
     Column("case", "case", key=True),
     Column("metric", "metric", key=True),
-    Column("base", "base", right=True),
-    Column("new", "new", right=True),
+    Column("base", "base", right=True, spare=1),
+    Column("new", "new", right=True, spare=2),
     Column("change", "new / base"),
+    Column("direction", "new is"),
     Column("limit", "limit"),
 )
+_MOST_LINES = 4
+"""So many changes stand in a summary."""
 NAMES: dict[Watched, str] = {
     "throughput": "throughput",
     "p99": "p99 time",
@@ -50,22 +70,62 @@ _TONES: dict[str, Tone] = {
 }
 
 
-def compared(found: RunComparison) -> Beside:
-    """The comparison as every form of it shows it."""
-    sides = (("base", found.base), ("new", found.new))
-    changed = environment_differences(found.base.header.environment, found.new.header.environment)
-    lines = [TableLine(_cells(change)) for change in _shown(found)]
-    differences = plain("Differences of the machine and the versions", ("what", "base", "new"), changed)
-    return Beside(
-        title=" → ".join(fmt.safe(run.header.run_id) for _, run in sides),
-        which=tuple((side, fmt.safe(f"{run.header.run_id}  {state(run)}")) for side, run in sides),
-        warnings=tuple(fmt.safe(said) for said in found.warnings),
-        conclusion=tuple(fmt.safe(said, 1000) for said in (*_conclusion(found), _changed(found))),
-        tables=(table("New against base", _COLUMNS, lines),) if lines else (),
-        sentences=tuple(fmt.safe(said, 500) for said in _aside(found)),
-        findings=tuple(one for side, run in sides for one in _findings(found, side, run)),
-        extra=(differences,) if changed else (),
+def document(found: RunComparison, charts: tuple[Chart, ...] = ()) -> Document:
+    """What the limits came to, what has changed beyond its interval, and what makes it hard to compare; then
+    each figure against the other. `charts` stand with the answer."""
+    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
+    apart = [one for one in told if direction(one)]
+    watched = [one for one in found.changes if one.outcome and one.outcome != "kept"]
+    shown = list(dict.fromkeys((*watched, *apart)))
+    rest = [one for one in told if one not in shown]
+    below = [f"{len(shown) - _MOST_LINES} more changes: --verbose"] if len(shown) > _MOST_LINES else []
+    if rest and shown:
+        below.append(f"no change is shown in the other {fmt.counted(len(rest), 'figure')}")
+    conclusion = tuple(_conclusion(found)) or (_summed_up(apart, told),)
+    lines = [TableLine(_cells(one), detail=place >= _MOST_LINES) for place, one in enumerate(shown)]
+    return Document(
+        title=" → ".join(fmt.safe(run.header.run_id) for run in (found.base, found.new)),
+        headline=tuple(fmt.safe(said, 1000) for said in conclusion),
+        table=table("Changes", _COLUMNS, lines) if lines else None,
+        below=tuple(below),
+        warnings=tuple(fmt.safe(said, 200) for said in found.warnings),
+        footer=(fmt.safe(f"base {found.base.header.run_id}, new {found.new.header.run_id}; 95 % CI", 160),),
+        state=_counted(told, apart),
+        tone="bad" if any(direction(one) == "worse" for one in apart) else "good" if apart else "plain",
+        pictures=charts,
+        sections=tuple(_sections(found)),
     )
+
+
+def _counted(told: Sequence[Change], apart: Sequence[Change]) -> str:
+    """How many figures are worse, better, or without a change shown."""
+    worse = sum(direction(one) == "worse" for one in apart)
+    counts = ((worse, "worse"), (len(apart) - worse, "better"))
+    said = [f"{number} {word}" for number, word in counts if number]
+    same = len(told) - len(apart)
+    return ", ".join([*said, *([f"{same} without a change shown"] if same else [])])
+
+
+def _sections(found: RunComparison) -> Iterator[Section]:
+    """Each figure against the other, what differs, and each run: its findings and how it was measured."""
+    sides = (("base", found.base), ("new", found.new))
+    every = table("", _COLUMNS, [TableLine(_cells(change)) for change in _shown(found)])
+    tables = by_case(every) if every.lines else ()
+    aside = Items(tuple(fmt.safe(said, 500) for said in _aside(found)))
+    yield from section("changes", "New against base", *tables, aside)
+    changed = environment_differences(found.base.header.environment, found.new.header.environment)
+    differences = plain("", ("what", "base", "new"), changed)
+    yield from section("differences", "Differences of the machine and the versions", differences)
+    which = tuple((side, fmt.safe(f"{run.header.run_id}  {state(run)}")) for side, run in sides)
+    yield from section("runs", "The two runs", Labelled(which))
+    for side, run in sides:
+        about = (one for which, one in found.findings if which == side)
+        grouped = groups(about, functools.partial(name_of_case, run))
+        yield from section(f"findings-{side}", f"Findings of {side}", Findings(grouped))
+    for side, run in sides:
+        command = fmt.safe(shlex.join(run.header.command), 2000)
+        ways = Labelled((*circumstances(run), ("command", command)))
+        yield from section(f"how-{side}", f"How {side} was measured", ways, background=True)
 
 
 Direction = Literal["better", "worse", ""]
@@ -86,68 +146,10 @@ def direction(change: Change) -> Direction:
 DIRECTION_TONES: dict[Direction, Tone] = {"better": "good", "worse": "bad", "": "plain"}
 
 
-def with_directions(found: RunComparison, made: Table) -> Table:
-    """The table of figures with a column that says which are better and which are worse."""
-    words = [direction(change) for change in _shown(found)]
-    names = [column.name for column in made.columns]
-    at = names.index("change") + 1 if "change" in names else len(names)
-    column = Column("direction", "new is")
-    return table(
-        made.title,
-        (*made.columns[:at], column, *made.columns[at:]),
-        [
-            TableLine((*line.cells[:at], Cell(word, DIRECTION_TONES[word]), *line.cells[at:]))
-            for line, word in zip(made.lines, words, strict=True)
-        ],
-        made.note,
-    )
-
-
-_MOST_LINES = 4
-_SUMMARY_COLUMNS = (
-    Column("case", "case", key=True),
-    Column("metric", "metric"),
-    Column("base", "base", right=True, spare=1),
-    Column("new", "new", right=True, spare=2),
-    Column("change", "new / base"),
-    Column("direction", "new is"),
-    Column("limit", "limit"),
-)
-
-
-def summary(found: RunComparison) -> Document:
-    """What the limits came to, what has changed beyond its interval, and what makes it hard to compare."""
-    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
-    apart = [one for one in told if direction(one)]
-    watched = [one for one in found.changes if one.outcome and one.outcome != "kept"]
-    shown = list(dict.fromkeys((*watched, *apart)))
-    rest = [one for one in told if one not in shown]
-    below = []
-    if len(shown) > _MOST_LINES:
-        below.append(f"{len(shown) - _MOST_LINES} more changes: --verbose")
-    if rest and shown:
-        below.append(f"no change is shown in the other {fmt.counted(len(rest), 'figure')}")
-    conclusion = tuple(_conclusion(found)) or (_summed_up(apart, told),)
-    return Document(
-        title="",
-        headline=tuple(fmt.safe(said, 240) for said in conclusion),
-        table=table("", _SUMMARY_COLUMNS, [_summary_line(one) for one in shown[:_MOST_LINES]]),
-        below=tuple(below),
-        warnings=tuple(fmt.safe(said, 200) for said in found.warnings[:2]),
-        footer=(fmt.safe(f"base {found.base.header.run_id}, new {found.new.header.run_id}; 95 % CI", 160),),
-    )
-
-
-def _summary_line(one: Change) -> TableLine:
-    *figures, limit = _cells(one)
-    word = direction(one)
-    return TableLine((*figures, Cell(word, DIRECTION_TONES[word]), limit))
-
-
 def _summed_up(apart: Sequence[Change], told: Sequence[Change]) -> str:
     """Whether new is better or worse than base, where no limit was set."""
     if not told:
-        return "Nothing can be compared: no figure stands on both sides."
+        return "Nothing can be compared: no figure stands on both sides"
     if not apart:
         return f"no change is shown in any of {fmt.counted(len(told), 'figure')}"
     worse = [one for one in apart if direction(one) == "worse"]
@@ -175,11 +177,6 @@ def by_case(made: Table) -> tuple[Table, ...]:
     )
 
 
-def _findings(found: RunComparison, side: str, run: Run) -> Iterator[tuple[str, FindingGroup]]:
-    about = (one for which, one in found.findings if which == side)
-    yield from ((side, group) for group in groups(about, lambda case: name_of_case(run, case)))
-
-
 def _conclusion(found: RunComparison) -> Iterator[str]:
     """What the limits came to, gravest first; nothing where no limit was set."""
     for change in found.changes:
@@ -201,21 +198,6 @@ def _conclusion(found: RunComparison) -> Iterator[str]:
         yield f"all {len(held)} limits are kept" if len(held) > 1 else "the limit is kept"
 
 
-def _changed(found: RunComparison) -> str:
-    """What is shown to have changed, in a sentence."""
-    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
-    if not told:
-        return "Nothing can be compared: no figure stands on both sides."
-    shown = []
-    for one in told:
-        if direction(one):
-            shown.append(f"{one.case}: {NAMES[one.metric]} {fmt.ratio(one.change)}")
-    if not shown:
-        return f"No change is shown in any of {fmt.counted(len(told), 'figure')}."
-    rest = f"; no change is shown in the other {len(told) - len(shown)}" if len(told) > len(shown) else ""
-    return f"Changed, with 95 % intervals apart from 1: {'; '.join(shown[:6])}{rest}."
-
-
 def _shown(found: RunComparison) -> list[Change]:
     """What is known of either side or watched; errors where there were any, or where they were watched."""
     return [
@@ -228,12 +210,14 @@ def _shown(found: RunComparison) -> list[Change]:
 
 
 def _cells(change: Change) -> tuple[Cell, ...]:
+    word = direction(change)
     return (
         Cell(fmt.safe(change.case, 80)),
         Cell(NAMES[change.metric]),
         Cell(_side(change.metric, change.base, change.base_known)),
         Cell(_side(change.metric, change.new, change.new_known)),
         Cell(_change(change)),
+        Cell(word, DIRECTION_TONES[word]),
         Cell(change.outcome, _TONES.get(change.outcome, "plain")),
     )
 

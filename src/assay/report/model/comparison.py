@@ -16,7 +16,9 @@ from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.model.trial import Case
 from assay.report.model.rows import name_of_case
+from assay.report.model.unranked import rules_words
 from assay.report.model.values import Answer
+from assay.report.model.warned import short
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.answer import CandidateRatio, ComparisonAnswer, Gate, answer
 from assay.verdict.see_runs import load_ns, spent
@@ -29,17 +31,17 @@ def gate_sentence(run: Run, gate: Gate) -> str:
     base, head = name_of_case(run, gate.base.id), name_of_case(run, gate.head.id)
     limit = f"the limit of {fmt.share(gate.allowed, exact=True)}"
     if gate.outcome == "not measured":
-        return f"{base} and {head} were not both measured: {limit} can be held to nothing."
+        return f"{base} and {head} were not both measured: {limit} can be held to nothing"
     if gate.outcome == "invalid" or gate.ratio is None:
         why = f" ({', '.join(gate.void)})" if gate.void else ""
-        return f"The throughput is invalid{why}: {limit} cannot be held to it."
+        return f"The throughput is invalid{why}: {limit} cannot be held to it"
     known = _known(base, head, gate.ratio)
     if gate.decided:
-        return f"{known}: {limit} is {gate.outcome}."
+        return f"{known}: {limit} is {gate.outcome}"
     wider = verdict.widening(run.judgement.findings if run.judgement else (), gate.base.id, gate.head.id)
     limits = verdict.words_of((*gate.limits, *wider))
     why = f" ({limits})" if limits else ""
-    return f"{known}: whether {limit} is kept cannot be told{why}."
+    return f"{known}: whether {limit} is kept cannot be told{why}"
 
 
 def gate_state(gate: Gate) -> str:
@@ -85,28 +87,70 @@ def _slower(ratio: float) -> str:
     return fmt.share(1 - ratio)
 
 
-_NARROW = 1.03
-
-
 def in_sentences(run: Run) -> Answer:
-    """One sentence for each candidate against the best, how sure they are, and what would settle what is
-    open."""
+    """Who is faster and by what factor; as a gate, what the limit came to first. Then how sure that is, and
+    what would settle what is open."""
     found = answer(run)
+    lines = [gate_sentence(run, found.gate)] if found.gate is not None else []
+    lines += [not_measured(run, case) for case in found.unmeasured]
+    lines += _pairs(run, found) if found.best is not None else ["Nothing can be compared"]
     # No number of blocks narrows what a rule has opened.
     narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
-    said, surer = list(_sentences(run, found)), ""
+    advice = ""
     if found.gate is not None:
-        said.insert(0, gate_sentence(run, found.gate))
-        surer = what_would_decide(run, found, found.gate)
+        advice = what_would_decide(run, found, found.gate)
     elif found.best is not None and narrow:
-        surer = _what_would_settle(run, found)
+        advice = _what_would_settle(run, found)
+    return Answer(tuple(lines), tuple(_more(run, found)), advice)
+
+
+def _pairs(run: Run, found: ComparisonAnswer) -> list[str]:
+    """Those that are slower in one line; then each pair of which none is shown to be."""
+    assert found.best is not None  # the caller asked
+    best = short(name_of_case(run, found.best.id))
+    shown = [pair for pair in found.pairs if pair.settled == "different" and pair.ratio and not pair.void]
+    word = "fastest" if len(shown) == len(found.pairs) > 1 else "faster"
+    ratios = ", ".join(_factor(pair, short(name_of_case(run, pair.other.id))) for pair in shown)
+    lines = [f"{best} is {word}: {ratios}"] if shown else []
+    return lines + [_not_shown(run, best, pair) for pair in found.pairs if pair not in shown]
+
+
+def _not_shown(run: Run, best: str, pair: CandidateRatio) -> str:
+    other = short(name_of_case(run, pair.other.id))
+    if pair.void:
+        return f"{best} and {other} may not be compared ({rules_words(run, pair.void)})"
+    if pair.ratio is None:
+        return f"{best} and {other} share no block"
+    if pair.settled == "alike":
+        return f"{best} and {other} are equivalent: {_factor(pair)}"
+    return f"{best} and {other} are not told apart: {best} / {other} {_factor(pair)}"
+
+
+def _factor(pair: CandidateRatio, name: str = "") -> str:
+    assert pair.ratio is not None  # the caller asked
+    return fmt.factor(pair.ratio.value, pair.ratio.low, pair.ratio.high, name, bounds=bool(pair.limits))
+
+
+def _more(run: Run, found: ComparisonAnswer) -> Iterator[str]:
+    """How sure the ratios are, and what limits or widens each."""
+    if any(pair.ratio for pair in found.pairs):
+        yield _sure(run, found)
     if not found.settled and spent(run):
-        surer = f"{_ended_by_budget(run, found)} {surer}".rstrip()
-    return Answer(
-        headline=tuple(said),
-        sure=(_sure(run, found),) if any(pair.ratio for pair in found.pairs) else (),
-        surer=(surer,) if surer else (),
-    )
+        yield _ended_by_budget(run, found)
+    findings = run.judgement.findings if run.judgement else ()
+    for pair in found.pairs if found.best is not None else ():
+        if pair.ratio is None or pair.void or found.best is None:
+            continue
+        said = []
+        if pair.settled == "alike":
+            said.append(f"equivalent to within {fmt.share(found.margin)}")
+        limits = (*pair.limits, *verdict.widening(findings, found.best.id, pair.other.id))
+        said += [f"limited by: {verdict.words_of(tuple(dict.fromkeys(limits)))}"] if limits else []
+        if pair.settled != "different" and pair.detectable is not None:
+            said.append(f"this run would have seen {fmt.share(pair.detectable - 1)}")
+        if said:
+            names = " / ".join(name_of_case(run, one.id) for one in (found.best, pair.other))
+            yield f"{names}: {'; '.join(said)}."
 
 
 def _ended_by_budget(run: Run, found: ComparisonAnswer) -> str:
@@ -140,16 +184,6 @@ def state(run: Run) -> str:
 def load_s(run: Run) -> float:
     """How long load was offered."""
     return load_ns(run) / 1e9
-
-
-def _sentences(run: Run, found: ComparisonAnswer) -> Iterator[str]:
-    for case in found.unmeasured:
-        yield f"{not_measured(run, case)}."
-    if found.best is None:
-        yield "Nothing can be compared."
-        return
-    for pair in found.pairs:
-        yield f"{_pair(run, found, pair)}."
 
 
 def not_measured(run: Run, case: Case) -> str:
@@ -187,46 +221,8 @@ def _sure(run: Run, found: ComparisonAnswer) -> str:
     if batches:
         over = f"{fmt.count(min(batches))} batches of the rounds of {over}"
     return (
-        f"How sure: 95 % intervals of ratios, paired over {over}; they hold however often one looks, "
-        "for all pairs together."
+        f"95 % CI of ratios, paired over {over}; they hold however often one looks, for all pairs together."
     )
-
-
-def _pair(run: Run, found: ComparisonAnswer, pair: CandidateRatio) -> str:
-    assert found.best is not None  # the caller asked
-    best, other = name_of_case(run, found.best.id), name_of_case(run, pair.other.id)
-    if pair.void:
-        return f"{best} and {other} may not be compared: {', '.join(pair.void)}"
-    ratio = pair.ratio
-    if ratio is None:
-        return f"{best} and {other} share no block"
-    if pair.limits:
-        return _bounded(best, other, pair, ratio)
-    if pair.settled == "different":
-        return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
-    findings = run.judgement.findings if run.judgement else ()
-    wider = verdict.words_of(verdict.widening(findings, found.best.id, pair.other.id))
-    why = f" ({wider})" if wider else ""
-    seen = "" if pair.detectable is None else f"; this run would have seen {fmt.share(pair.detectable - 1)}"
-    if pair.settled == "alike":
-        within = f"they are alike to within {fmt.share(found.margin)}"
-        return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{why}{seen}"
-    return f"no difference between {best} and {other} shown{_interval(ratio)}{why}{seen}"
-
-
-def _bounded(best: str, other: str, pair: CandidateRatio, ratio: Estimate) -> str:
-    """What is left of a ratio that something limits."""
-    why = verdict.words_of(pair.limits)
-    if ratio.low is None and ratio.high is None:
-        return f"Which of {best} and {other} serves more is open: {why}"
-    if ratio.low is not None and ratio.high is not None:
-        edge = f"{_fine(ratio.low, ratio)} to {_fine(ratio.high, ratio)} times"
-    elif ratio.low is not None:
-        edge = f"at least {_fine(ratio.low, ratio)} times"
-    else:
-        edge = f"at most {_fine(ratio.high or 0.0, ratio)} times"
-    told = f"{best} serves {edge} the requests of {other} ({why})"
-    return told if pair.settled == "different" else f"no difference shown: {told}"
 
 
 def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
@@ -238,15 +234,3 @@ def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
     unit = "more block"
     more = max(1, max(known) - found.blocks)
     return f"Not settled: {more_blocks(found, more, unit)}"
-
-
-def _interval(ratio: Estimate) -> str:
-    if ratio.low is None or ratio.high is None:
-        return ""
-    return f" (95 % {_fine(ratio.low, ratio)}-{_fine(ratio.high, ratio)})"
-
-
-def _fine(value: float, ratio: Estimate) -> str:
-    """A third decimal where the interval is so narrow that the second would hide it."""
-    narrow = ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
-    return f"{value:.3f}" if narrow and value < 10 else fmt.end(value)

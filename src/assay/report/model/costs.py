@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from assay.core import units as fmt
 from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.document import Cell, Column, Table, TableLine, table
 from assay.report.model.rows import LoadRows, short_name
-from assay.report.model.values import Answer
 from assay.verdict import why
 from assay.verdict.why import ByBlock, Quantity
 
@@ -63,12 +62,6 @@ def _counted(run: Run, section: LoadRows) -> dict[str, ByBlock]:
     rows = section.candidates or section.rows
     by_name = {short_name(row.case): why.costs_by_block(run, row.case.id) for row in rows[:_MOST_SERVERS]}
     return {fmt.safe(name, 40): of for name, of in by_name.items() if of}
-
-
-def with_costs(answer: Answer, costs: Sequence[CostSection]) -> Answer:
-    """The answer, and why it is so."""
-    said = [sentence for section in costs for sentence in section.sentences]
-    return replace(answer, headline=(*answer.headline, *said))
 
 
 def sentences(counted: Mapping[str, ByBlock]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from assay.report.document import Cell, Column, Table, TableLine, plain, table
 from assay.report.model.rows import (
     LoadRows,
     Row,
-    name_of_case,
     one_sided,
     ordered_findings,
     response_words,
@@ -32,11 +31,11 @@ _COLUMNS = (
 
 
 def search_sentences(run: Run) -> Answer:
-    """What was found, how sure that is, and what the server did not survive."""
+    """The capacity, how sure it is, and what the server did not survive."""
     found = answer_of(run)
-    more = "To settle it: give it a larger --budget, or a wider --resolution."
     searching = found.capacity is not None and found.state == "searching" and not _invalid(run)
-    return Answer(headline=tuple(_sentences(run, found)), surer=(more,) * searching)
+    more = "give it a larger --budget, or a wider --resolution"
+    return Answer(tuple(_sentences(run, found)), advice=more if searching else "")
 
 
 def search_steps(run: Run) -> Table:
@@ -60,7 +59,8 @@ def search_line(found: SearchAnswer) -> str:
     step = found.steps[-1]
     why = fmt.safe(step.why, 120)
     said = f"[{len(found.steps):>2}] {fmt.rate(step.rate_per_s)}: {_step_words(step)} ({why})"
-    return f"{said}; capacity {capacity_between(found.capacity)}"
+    known = "not known yet" if found.capacity is None else fmt.rate_between(found.capacity)
+    return f"{said}; capacity {known}"
 
 
 def _step_words(step: Step) -> str:
@@ -70,31 +70,28 @@ def _step_words(step: Step) -> str:
 
 
 def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
-    name = name_of_case(run, run.header.cases[0].id)
-    objective = found.bounds.objective
+    """ "capacity with p99<50ms: 352/s [329, 392], 9 trials", and what the server did not survive."""
+    objective, capacity = found.bounds.objective, found.capacity
     trials = fmt.counted(len(found.steps), "trial")
-    capacity, rate = found.capacity, fmt.rate
     if _invalid(run):
-        yield f"The capacity of {name} is invalid."
+        yield f"the capacity with {objective} is invalid"
     elif capacity is None:
-        why = found.steps[-1].why if found.steps else "no trial ended"
-        yield f"Nothing is known of {name}: {why}."
-    elif found.state == "found":
-        assert capacity.low is not None and capacity.high is not None  # an interval ended the search
-        sure = f"95 % sure: {rate(capacity.low)} to {rate(capacity.high)}, {trials}"
-        yield f"{name} holds {objective} up to {rate(capacity.value)} ({sure})."
+        why = fmt.safe(found.steps[-1].why, 100) if found.steps else "no trial ended"
+        yield f"no capacity with {objective}: {why}"
     elif found.state == "below the range":
         last = next(step for step in reversed(found.steps) if step.holds is False)
-        at = f"{rate(capacity.value)}, the lowest that was asked"
-        yield f"{name} does not hold {objective} even at {at} ({trials}): {last.why}."
-    elif found.state == "above the range":
-        yield f"{name} holds {objective} at {rate(capacity.value)}, {top_words(found)} ({trials})."
+        at = f"{fmt.rate(capacity.value)}, the lowest that was asked"
+        yield f"{objective} does not hold even at {at}: {fmt.safe(last.why, 100)}"
     else:
-        yield f"Not settled after {trials}: {name} holds {objective} {_so_far(capacity)}."
+        how = {"found": "", "above the range": f", {top_words(found)}"}.get(
+            found.state, f", not settled after {trials}"
+        )
+        yield f"capacity with {objective}: {fmt.rate_between(capacity)}{how}"
     if found.deaths:
         first = min(found.deaths, key=lambda step: step.rate_per_s)
         number = f"{len(found.deaths)} of {trials}"
-        yield f"The server did not survive {rate(first.rate_per_s)} ({number}): {first.why}."
+        at, why = fmt.rate(first.rate_per_s), fmt.safe(first.why, 100)
+        yield f"the server did not survive {at} ({number}): {why}"
 
 
 def _invalid(run: Run) -> bool:
@@ -109,27 +106,6 @@ def top_words(found: SearchAnswer) -> str:
     if found.limited_per_s is not None:
         return f"and the generator reached its own limit at {fmt.rate(found.limited_per_s)}"
     return "the highest that was asked: give --to a higher rate"
-
-
-def _so_far(capacity: Estimate) -> str:
-    """What trials have shown of a capacity that is not settled."""
-    at = fmt.rate(capacity.value)
-    if capacity.high is None:
-        return f"at {at} at least: it missed it in no trial above"
-    if capacity.low is None:
-        return f"below {at} at most: it missed it there, and held it in no trial below"
-    return f"up to {capacity_between(capacity)}"
-
-
-def capacity_between(capacity: Estimate | None) -> str:
-    """A capacity with its interval, or the bound that is known of it."""
-    if capacity is None:
-        return "not known yet"
-    if capacity.low is None:
-        return f"at most {fmt.rate(capacity.value)}"
-    if capacity.high is None:
-        return f"at least {fmt.rate(capacity.value)}"
-    return f"{fmt.rate(capacity.value)} [{fmt.rate(capacity.low)}, {fmt.rate(capacity.high)}]"
 
 
 LATENCY_HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
@@ -193,7 +169,7 @@ def _interval(estimate: Estimate | None) -> str:
         return ""
     if estimate.high > _TELLING * estimate.low:
         return fmt.WIDE
-    return f"{fmt.time(estimate.low)} to {fmt.time(estimate.high)}"
+    return f"{fmt.time(estimate.low)} – {fmt.time(estimate.high)}"
 
 
 CAPACITY_HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "trials:", "findings")
@@ -240,7 +216,7 @@ def _of_closed(row: Row, before: Row | None) -> str:
 def _between(found: Estimate | None) -> str:
     if found is None or found.low is None or found.high is None:
         return ""
-    return f"{fmt.rate(found.low)} to {fmt.rate(found.high)}"
+    return f"{fmt.grouped(found.low)} – {fmt.rate(found.high)}"
 
 
 SERVICE_HEADS = ("server", "service", "CPU:", "memory:", "version")

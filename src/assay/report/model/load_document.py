@@ -59,7 +59,7 @@ def document(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding])
         advice=_advice(findings),
         footer=(_offered(plan, measured),),
         state="clean: no rule stands against these figures" if clean else "",
-        clean=clean,
+        tone="good" if clean else "plain",
         sections=(
             *section("load", "The load", Labelled(tuple(_figures(plan, measured)))),
             *section("findings", "Findings", Findings(groups(findings))),

@@ -1,5 +1,4 @@
-"""The order of one workload and load in a sentence: who is fastest, by how much at least and at most, and why
-no more can be said."""
+"""The order of one workload and load: who is fastest, by what factor, and why no more can be said."""
 
 from __future__ import annotations
 
@@ -8,42 +7,74 @@ from itertools import combinations, permutations
 
 from assay import verdict
 from assay.core import units as fmt
-from assay.model.estimate import Compared, Estimate, Known, Limit
+from assay.model.estimate import Compared, Limit
 from assay.model.run import Run
 from assay.report.model.rows import LoadRows, Row
 from assay.report.model.unranked import Forbidden, left_out, measured, nobody
 from assay.report.model.values import Answer
+from assay.report.model.warned import short
 from assay.stats.sequential import MINIMUM_EFFECT
 from assay.verdict.rule import called, joined, shortened
 
+MOST_OTHERS = 3
+"""So many ratios stand in the headline; of more the table has them."""
 _MANY_ROWS = 3
 """Rows of one server from which a sentence counts them: the table names them."""
-_MOST_RANKS = 5
-"""How many ranks a sentence follows before it counts the rest."""
 
 
 def in_sentences(run: Run, section: LoadRows) -> Answer:
-    """The answer of a section in a sentence; and what to do where it has none."""
+    """The answer of a section; and what to do where it has none."""
     if len(section.rows) == 1 and section.candidates:
-        return Answer(headline=(_only(section.candidates[0]),))
+        return Answer((_only(section.candidates[0]),))
     placed = [row for row in section.candidates if row.rank is not None]
-    return Answer(headline=(_ranking(run, section, placed),)) if placed else _no_ranking(run, section)
+    if not placed:
+        return _no_ranking(run, section)
+    return Answer((_ranking(run, placed),), (*_ties(run, placed), *left_out(run, section)))
 
 
-def _ranking(run: Run, section: LoadRows, placed: Sequence[Row]) -> str:
-    ranks = [
-        [row for row in placed if row.rank == rank]
-        for rank in sorted({row.rank for row in placed if row.rank})
-    ]
-    first = ranks[0]
-    if len(first) == 1:
-        said = f"{called(first[0].name)} is fastest"
-        said += f": {_chain(run, ranks)}" if len(ranks) > 1 else f", with {_rate(first[0])}"
+def _ranking(run: Run, placed: Sequence[Row]) -> str:
+    """ "A is fastest: 1.67× B [1.61, 1.72], 18.2× C [17.4, 19.0]"."""
+    first = [row for row in placed if row.rank == 1]
+    behind = [row for row in placed if row.rank != 1]
+    names = [called(short(row.name)) for row in first]
+    alone = len(first) == 1
+    if alone:
+        said = f"{names[0]} is fastest" + ("" if behind else f", with {_rate(first[0])}")
     else:
-        said = f"{_all(run, first)} share the first place: {_tie(run, first)}"
-        said += f"; {_chain(run, ranks, named=True)}" if len(ranks) > 1 else ""
-    others = left_out(run, section)
-    return f"Of those that can be ranked, {said}.{others}" if others else f"{said}."
+        forbidden = all(Forbidden(run, first).with_all(row) for row in first)
+        why = "they may not be compared" if forbidden else "no difference shown"
+        said = f"{' and '.join(names) if len(first) == 2 else f'{len(first)} servers'} share rank 1: {why}"
+    if not behind:
+        return said
+    named = behind if len(behind) <= MOST_OTHERS else [*behind[: MOST_OTHERS - 1], behind[-1]]
+    ratios = ", ".join(factor(compared(run, first[0], row), row) for row in named)
+    return f"{said}: {ratios}" if alone else f"{said}; {names[0]} is {ratios}"
+
+
+def factor(found: Compared | None, slower: Row) -> str:
+    """How many times as fast as the slower one: "1.67× Go [1.61, 1.72]", "≥ 1.57× Go"."""
+    name = called(short(slower.name))
+    if found is not None and found.ratio is not None and found.known is not None:
+        known = found.known
+        return fmt.factor(found.ratio.value, known.low, known.high, name, bounds=bool(known.limits))
+    back = slower.relative
+    return f"ahead of {name}" if back is None or not back.value else ahead(slower, name)
+
+
+def ahead(slower: Row, name: str = "") -> str:
+    """How many times as fast as this row the best is, from the ratio of the row to the best."""
+    back = slower.relative
+    assert back is not None and back.value  # the caller asked
+    low, high = (1 / end if end else None for end in (back.high, back.low))
+    return fmt.factor(1 / back.value, low, high, name)
+
+
+def _ties(run: Run, placed: Sequence[Row]) -> Iterator[str]:
+    """Each shared rank, and why none of its rows is ahead of another."""
+    for rank in sorted({row.rank for row in placed if row.rank}):
+        rows = [row for row in placed if row.rank == rank]
+        if len(rows) > 1:
+            yield f"{_all(run, rows)} share rank {rank}: {_tie(run, rows)}."
 
 
 def _tie(run: Run, rows: Sequence[Row]) -> str:
@@ -70,7 +101,7 @@ def _not_shown(run: Run, rows: Sequence[Row]) -> str:
     if not apart:
         return said
     _, faster, slower = max(apart, key=lambda one: one[0])
-    pair = f"{called(faster.name)} is {_ratio(run, faster, slower)} {called(slower.name)}"
+    pair = f"{called(faster.name)} is {factor(compared(run, faster, slower), slower)}"
     return f"{said} for all pairs together (Holm), though by itself {pair}"
 
 
@@ -83,67 +114,10 @@ def _why(run: Run, rows: Sequence[Row]) -> str:
     return f" ({limits})" if limits else ""
 
 
-def _chain(run: Run, ranks: Sequence[Sequence[Row]], *, named: bool = False) -> str:
-    """Each rank against the next: "1.57 to 1.62 times B, which is 9.4 times (8.4 to 10.4) C"."""
-    said, last = "", None
-    for above, below in zip(ranks, ranks[1:_MOST_RANKS], strict=False):
-        faster, slower = _link(run, above, below)
-        told = f"{_ratio(run, faster, slower)} {called(slower.name)}"
-        others = [row for row in below if row is not slower]
-        told += f" (its rank shared by {_all(run, others)})" if others else ""
-        if last is None:
-            said = f"{called(faster.name)} is {told}" if named else told
-        else:
-            said += f", which is {told}" if faster is last else f"; {called(faster.name)} is {told}"
-        last = slower
-    rest = len(ranks) - _MOST_RANKS
-    return said + (f"; {fmt.counted(rest, 'more rank')} behind" if rest > 0 else "")
-
-
-def _link(run: Run, above: Sequence[Row], below: Sequence[Row]) -> tuple[Row, Row]:
-    """The pair that stands for two ranks: shown, and nearest to each other as measured."""
-    for slower in below:
-        for faster in reversed(above):
-            found = compared(run, faster, slower)
-            if found is not None and found.shown:
-                return faster, slower
-    return above[-1], below[0]
-
-
 def compared(run: Run, a: Row, b: Row) -> Compared | None:
     """The comparison of a with b in the judgement, a over b."""
     pairs = run.judgement.comparisons if run.judgement else ()
     return next((one for one in pairs if (one.a, one.b) == (a.case.id, b.case.id)), None)
-
-
-def _ratio(run: Run, faster: Row, slower: Row) -> str:
-    """How many times as fast one is: with both ends, or the one that is known."""
-    found = compared(run, faster, slower)
-    if found is not None and found.ratio is not None and found.known is not None:
-        return _known(found.ratio, found.known)
-    return _from_the_best(faster, slower)
-
-
-def _known(ratio: Estimate, known: Known) -> str:
-    if not known.limits:
-        between = f" ({fmt.end(known.low)} to {fmt.end(known.high)})" if known.low and known.high else ""
-        return f"{fmt.times(ratio.value)} times{between}"
-    why = f" ({verdict.words_of(known.limits)})"
-    if known.low and known.high:
-        return f"{fmt.end(known.low)} to {fmt.end(known.high)} times{why}"
-    if known.low:
-        return f"at least {fmt.end(known.low)} times{why}"
-    return f"at most {fmt.end(known.high)} times{why}" if known.high else f"an unknown number of times{why}"
-
-
-def _from_the_best(faster: Row, slower: Row) -> str:
-    """A judgement of format 1 knows each case against the best alone."""
-    ratio = slower.relative
-    if ratio is None or faster.relative is None or faster.relative.value != 1:
-        return "ahead of"
-    if not ratio.low or not ratio.high:
-        return f"{fmt.times(1 / ratio.value)} times"
-    return f"{fmt.times(1 / ratio.value)} times ({fmt.end(1 / ratio.high)} to {fmt.end(1 / ratio.low)})"
 
 
 def _limits_within(run: Run, rows: Sequence[Row]) -> tuple[Limit, ...]:
@@ -184,26 +158,26 @@ def _base(run: Run, row: Row) -> str:
 def _only(row: Row) -> str:
     """Of a load that nothing is compared with, as `assay load` keeps one."""
     if row.throughput is not None:
-        return f"{called(row.name)} serves {_rate(row)}."
+        return f"{called(row.name)} serves {_rate(row)}"
     if row.failure is not None and not row.trials:
-        return f"{called(row.name)} was not measured."
+        return f"{called(row.name)} was not measured"
     reason = row.place.reason if row.place else ""
-    return f"What {called(row.name)} serves is not known{f': {reason}' if reason else ''}."
+    return f"What {called(row.name)} serves is not known{f': {reason}' if reason else ''}"
 
 
 def _no_ranking(run: Run, section: LoadRows) -> Answer:
     figures = [row for row in section.candidates if measured(row)]
     if not figures:
-        none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
-        return Answer(headline=(none,))
+        none = "Nothing was measured that may be shown" if section.candidates else "Nothing competes here"
+        return Answer((none,))
     standing = [row for row in figures if row.throughput is not None and not row.invalid]
     if len(standing) == 1:
-        alone = f"{called(standing[0].name)} serves {_rate(standing[0])}; nothing is left to compare it with."
-        return Answer(headline=(alone + left_out(run, section, without=standing[0]),))
+        alone = f"{called(standing[0].name)} serves {_rate(standing[0])}; nothing is left to compare it with"
+        return Answer((alone,), tuple(left_out(run, section, without=standing[0])))
     why = nobody(run, section)
     few = all(row.place and "an order needs" in row.place.reason for row in figures)
-    said = f"No ranking: {why}." if why else "No ranking."
-    return Answer(headline=(said,), surer=("To rank them: run more blocks (--blocks).",) * few)
+    advice = "run more blocks (--blocks)" if few else ""
+    return Answer((f"No ranking: {why}" if why else "No ranking",), advice=advice)
 
 
 def limits_of(section: LoadRows) -> Iterator[tuple[Limit, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import store, verdict
@@ -11,11 +11,26 @@ from assay.core import units as fmt
 from assay.core.errors import InputError
 from assay.model.estimate import ClaimVerdict
 from assay.model.run import Run
-from assay.report.document import Cell, Column, Table, TableLine, plain, table
+from assay.report.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Items,
+    Labelled,
+    Paragraph,
+    Section,
+    Table,
+    TableLine,
+    nested,
+    plain,
+    section,
+    table,
+)
 from assay.report.model.circumstances import title
-from assay.report.model.report import fact_words
 from assay.report.model.rows import Row, interval_words, sections, short_name, throughput_words
-from assay.report.model.values import Beside
+from assay.report.model.run_document import document as run_document
+from assay.report.model.tables import fact_words
 from assay.verdict.compare import environment_differences
 from assay.verdict.rule import called
 
@@ -234,9 +249,8 @@ def _lines(
 
 
 def _best_first(line: ServerLine) -> tuple[bool, int, int]:
-    last = 10**6
     place, before = line.fair.place, line.published.place
-    return not line.competes, place.number if place else last, before.number if before else last
+    return not line.competes, place.number if place else 10**6, before.number if before else 10**6
 
 
 def _places(rows: Mapping[str, Row]) -> dict[str, ProfileRank]:
@@ -266,11 +280,9 @@ def _printed(run: Run, entry: str, key: tuple[str, str]) -> float | None:
 def _by_load(run: Run) -> dict[tuple[str, str], dict[str, Row]]:
     """The rows by workload and load, then by the study's entry; controls are left out."""
     found: dict[tuple[str, str], dict[str, Row]] = {}
-    for section in sections(run):
-        for row in section.rows:
-            if row.case.role != "control":
-                entry = row.case.server_name
-                found.setdefault((row.case.workload, row.case.load), {})[entry] = row
+    for row in (row for load in sections(run) for row in load.rows):
+        if row.case.role != "control":
+            found.setdefault((row.case.workload, row.case.load), {})[row.case.server_name] = row
     return found
 
 
@@ -300,26 +312,36 @@ _CLAIMS = ("claim", "published:", "measured as published", "fair", "changed")
 _SETTINGS = ("server", "setting", "published", "fair")
 
 
-def beside(pair: ProfilePair) -> Beside:
+def document(pair: ProfilePair, charts: Sequence[Chart] = ()) -> Document:
+    """The document of the fair run, with the published profile set against it, and that run's own at its
+    end."""
+    published = nested(run_document(pair.published), "published-profile")
+    whole = replace(published, title="The published profile", long=True)
+    told = beside_run(run_document(pair.fair, charts), pair)
+    return replace(told, sections=(*told.sections, whole))
+
+
+def beside_run(told: Document, pair: ProfilePair) -> Document:
+    """The document of either run, with the section that sets the two against each other."""
+    at = next((place for place, one in enumerate(told.sections) if not one.name.startswith("results")), 0)
+    return replace(told, sections=(*told.sections[:at], *beside(pair), *told.sections[at:]))
+
+
+def beside(pair: ProfilePair) -> tuple[Section, ...]:
     """Both runs of a study, told together."""
-    loads = tables(pair)
-    told = claims(pair)
-    differing = settings(pair)
-    extra = []
-    if told:
-        lines = (_claim_cells(line) for line in told)
-        extra.append(plain("Claims under both profiles", _CLAIMS, lines, longest=500))
-    if differing:
-        extra.append(plain("What the fair profile sets otherwise", _SETTINGS, differing))
-    return Beside(
-        title=TITLE,
-        which=tuple((run.header.profile, fmt.safe(title(run))) for run in (pair.published, pair.fair)),
-        warnings=tuple(fmt.safe(said, 500) for said in warnings(pair)),
-        conclusion=tuple(fmt.safe(said) for said in _changes(told)),
-        tables=tuple(_load(one) for one in loads),
-        sentences=tuple(fmt.safe(said, 1000) for one in loads for said in sentences(one)),
-        note=NOTE,
-        extra=tuple(extra),
+    loads, told = tables(pair), claims(pair)
+    which = ((run.header.profile, fmt.safe(title(run))) for run in (pair.published, pair.fair))
+    return section(
+        "beside",
+        TITLE,
+        Labelled(tuple(which)),
+        *(Paragraph(fmt.safe(said, 500), "bad") for said in warnings(pair)),
+        *(Paragraph(fmt.safe(said), "strong") for said in _changes(told)),
+        *map(_load, loads),
+        Items(tuple(fmt.safe(said, 1000) for one in loads for said in sentences(one))),
+        Paragraph(NOTE, "faint"),
+        plain("Claims under both profiles", _CLAIMS, map(_claim_cells, told), longest=500),
+        plain("What the fair profile sets otherwise", _SETTINGS, settings(pair)),
     )
 
 
@@ -355,9 +377,9 @@ def _figure(side: ProfileCell) -> str:
 
 
 def _claim_cells(line: ClaimLine) -> tuple[str, ...]:
-    ratio = fmt.UNKNOWN if line.printed_ratio is None else fmt.times(line.printed_ratio)
-    sides = [_verdict(side) for side in (line.published, line.fair)]
+    ratio = fmt.UNKNOWN if line.printed_ratio is None else f"{fmt.times(line.printed_ratio)}×"
     changed = "yes" if line.changed else "no" if line.published and line.fair else fmt.UNKNOWN
+    sides = map(_verdict, (line.published, line.fair))
     return (f"({line.id}) {line.statement}", ratio, *sides, changed)
 
 
@@ -371,7 +393,7 @@ def _changes(lines: Sequence[ClaimLine]) -> Iterator[str]:
     """A sentence for each claim that another verdict meets on fair terms, or one that none does."""
     changed = [line for line in lines if line.changed]
     for line in changed:
-        assert line.published is not None and line.fair is not None  # else it has not changed
+        assert line.published and line.fair  # else it has not changed
         yield f"Claim ({line.id}): {line.published.verdict} as published, {line.fair.verdict} on fair terms."
     if lines and not changed:
         yield "No claim changed its verdict."

@@ -23,9 +23,6 @@ from assay.model.trial import Case, Failure, ServiceSeen, Trial
 from assay.verdict.effects import Bounded
 from assay.verdict.rule import some
 
-BEST = "best"
-"""What stands in place of the ratio of the best to itself."""
-
 
 class OverTrials(Estimate, frozen=True, kw_only=True):
     """An estimate over trials, with the `least` and the `most` of them."""
@@ -157,6 +154,17 @@ def short_name(case: Case) -> str:
     return case.label or case.server_name
 
 
+def hues(cases: Sequence[Case]) -> dict[str, int | None]:
+    """The place of each name's colour; None (grey) for what does not compete."""
+    found: dict[str, int | None] = {short_name(case): None for case in cases}
+    return found | {name: place for place, name in enumerate(competing(cases))}
+
+
+def competing(cases: Sequence[Case]) -> tuple[str, ...]:
+    """The names of the servers that compete, in the study's order."""
+    return tuple(dict.fromkeys(short_name(case) for case in cases if case.role == "candidate"))
+
+
 def ordered_findings(run: Run) -> tuple[Finding, ...]:
     """All findings of the run's judgement."""
     return run.judgement.findings if run.judgement else ()
@@ -270,16 +278,6 @@ def interval_words(row: Row) -> str:
     """The interval beside the throughput; empty where the figure is a bound, which holds it already."""
     bounded = row.known is not None and any(limit.words for limit in row.known.limits)
     return "" if row.throughput is None or bounded else fmt.plus_minus(row.throughput)
-
-
-def relative_words(row: Row) -> str:
-    """How the case stands to the best: the best itself needs no ratio, what does not compete says why."""
-    if row.case.role != "candidate":
-        return row.case.role
-    if row.alone:
-        return fmt.UNKNOWN
-    is_best = row.relative is not None and row.relative.low == row.relative.high == 1
-    return BEST if is_best else fmt.ratio(row.relative)
 
 
 def _section_title(run: Run, workload: str, load: str) -> str:

@@ -124,15 +124,13 @@ class Reason(NamedTuple):
     whole: str
 
 
-def left_out(run: Run, section: LoadRows, without: Row | None = None) -> str:
+def left_out(run: Run, section: LoadRows, without: Row | None = None) -> Iterator[str]:
     """A sentence for each reason, of those that have no place and may be ahead of all that have."""
     rows = [row for row in section.candidates if row.rank is None and row is not without and measured(row)]
-    sentences = []
     for reason in reasons(run, section, rows):
         names = listed(row.name for row in reason.rows)
         are = "is" if len(reason.rows) == 1 else "are"
-        sentences.append(f" {names} {are} not ranked{f': {reason.text}' if reason.text else ''}.")
-    return "".join(sentences)
+        yield f"{names} {are} not ranked{f': {reason.text}' if reason.text else ''}."
 
 
 def nobody(run: Run, section: LoadRows) -> str:

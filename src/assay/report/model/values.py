@@ -8,80 +8,26 @@ from typing import TYPE_CHECKING
 
 from assay.core import units as fmt
 from assay.model.finding import Effect, Finding, Severity, Subject
-from assay.report.document import FindingGroup, FindingSubject, Table
+from assay.report.document import FindingGroup, FindingSubject
 from assay.verdict import RULES
 
 if TYPE_CHECKING:
-    from assay.report.model.rows import LoadRows
+    pass
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer (`headline`, a sentence for each question), how sure it is, why it is no surer, and what
-    would make it so. `state` says once whether the run is clean, or what stands against it."""
+    """The answer in at most three lines (`headline`), how sure it is and what limits it (`more`), and what to
+    do where it is open (`advice`)."""
 
     headline: tuple[str, ...]
-    sure: tuple[str, ...] = ()
-    why: tuple[str, ...] = ()
-    surer: tuple[str, ...] = ()
-    state: str = ""
-    clean: bool = False
+    more: tuple[str, ...] = ()
+    advice: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All of it but the state, in the order in which a reader asks."""
-        return (*self.headline, *self.sure, *self.why, *self.surer)
-
-
-@dataclass(frozen=True)
-class NotMeasured:
-    """A case that was not measured in every block: where it failed, why, and the end of its log."""
-
-    name: str
-    where: str
-    reason: str
-    log: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Report:
-    """A run, told. `figures` are its rows by workload and load, of which `results` and charts are made;
-    `tables` follow the results; `about` says what was published and how servers were set up."""
-
-    name: str
-    question: str
-    which: str
-    answer: Answer
-    figures: tuple[LoadRows, ...] = ()
-    results: tuple[Table, ...] = ()
-    tables: tuple[Table, ...] = ()
-    failures: tuple[NotMeasured, ...] = ()
-    claims: Table | None = None
-    findings: tuple[FindingGroup, ...] = ()
-    about: tuple[Table, ...] = ()
-    trials: Table | None = None
-    circumstances: tuple[tuple[str, str], ...] = ()
-    machine: str = ""
-    command: str = ""
-    version: str = ""
-    run_id: str = ""
-    profile: str = ""
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Two runs side by side: a study's two profiles, or base and new. `which` are (side, run), `sentences`
-    the sentences below the tables, `findings` are (side, group)."""
-
-    title: str
-    which: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...] = ()
-    conclusion: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    sentences: tuple[str, ...] = ()
-    findings: tuple[tuple[str, FindingGroup], ...] = ()
-    note: str = ""
-    extra: tuple[Table, ...] = ()
+        """All of it, in the order in which a reader asks."""
+        return (*self.headline, *self.more, *filter(None, (self.advice,)))
 
 
 ORDER: tuple[Severity, ...] = ("error", "warning", "note")
@@ -166,16 +112,16 @@ def effect_words(found: Sequence[Finding]) -> str:
     said = [_ON_THROUGHPUT[first.on_throughput]] if first.on_throughput != "none" else []
     factors = sorted({one.at_most_times for one in found if one.at_most_times is not None})
     if factors:
-        most = " to ".join(dict.fromkeys(fmt.times(factor) for factor in (factors[0], factors[-1])))
-        said.append(f"and at most {most} times what was measured")
+        most = " – ".join(dict.fromkeys(fmt.times(factor) for factor in (factors[0], factors[-1])))
+        said.append(f"and ≤ {most}× what was measured")
     least = [one.figures["at_least_times"] for one in found if "at_least_times" in one.figures]
     if least:
-        said.append(f"and at least {fmt.share(min(least))} of it")
+        said.append(f"and ≥ {fmt.share(min(least))} of it")
     if first.on_comparison is not None:
         said.append(_on_comparison(first, first.on_comparison))
     if first.on_times != "none":
         said.append(_ON_TIMES.get(first.on_times, f"its times are {first.on_times}"))
-    told = "; ".join(said).replace("; and at ", ", and at ")
+    told = "; ".join(said).replace("; and ", ", and ")
     return told or first.because or "none: shown and marked"
 
 

@@ -1,69 +1,71 @@
-"""A run as a report: one value with its tables of results, claims and configurations, before any layout."""
+"""The tables of a run's document: results, loads, a search's rates, claims, configurations, trials."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from assay import stats
 from assay.core import units as fmt
-from assay.model.design import PublishedFigures, SearchDesign
+from assay.model.design import PublishedFigures
 from assay.model.estimate import ClaimVerdict, Verdict
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report.document import Cell, Column, Table, TableLine, Tone, plain, table
-from assay.report.model import followers
-from assay.report.model.answer import answer, name, question
-from assay.report.model.circumstances import circumstances, machine, title
-from assay.report.model.costs import cost_sections, with_costs
+from assay.report.model import order
 from assay.report.model.rows import (
-    BEST,
     LoadRows,
     Row,
-    failed_rows,
-    failure_words,
     interval_words,
     name_of_case,
-    ordered_findings,
-    relative_words,
+    one_sided,
     response_words,
-    sections,
     service_words,
     short_name,
     throughput_words,
     times_limited,
 )
-from assay.report.model.values import NotMeasured, Report, groups
-
-_PLACE, _BEHAVIOUR = 0, 1
-
-COLUMNS = (
-    Column("rank", "rank", right=True, part=_PLACE),
-    Column("server", "server", key=True, part=_PLACE),
-    Column("throughput", "throughput", right=True, part=_PLACE),
-    Column("interval", "95 %", right=True, part=_PLACE),
-    Column("relative", "of the best", part=_PLACE),
-    Column("findings", "findings", part=_PLACE),
-    Column("p50", "p50", right=True, part=_BEHAVIOUR),
-    Column("p99", "p99", right=True, part=_BEHAVIOUR),
-    Column("errors", "errors", right=True, part=_BEHAVIOUR),
-    Column("cpu", "server CPU", right=True, part=_BEHAVIOUR),
-    Column("memory", "memory", right=True, part=_BEHAVIOUR),
-    Column("start", "start", right=True, part=_BEHAVIOUR),
-)
-"""What is told of a case, in the order of the page."""
+from assay.report.model.warned import short
+from assay.verdict.search import Step, answer_of
 
 NAME_LENGTH = 80
+_PLACE, _BEHAVIOUR = 0, 1
+_MOST_RATES = 5
+"""So many rates of a search stand in its summary."""
+
+COLUMNS = (
+    Column("rank", "rank", right=True, part=_PLACE, spare=2),
+    Column("server", "server", key=True, part=_PLACE),
+    Column("throughput", "requests/s", right=True, part=_PLACE),
+    Column("interval", "95 %", right=True, part=_PLACE, spare=3),
+    Column("ahead", "fastest is", part=_PLACE, spare=7),
+    Column("findings", "findings", part=_PLACE, spare=9),
+    Column("p50", "p50", right=True, part=_BEHAVIOUR, spare=1),
+    Column("p99", "p99", right=True, part=_BEHAVIOUR),
+    Column("errors", "errors", right=True, part=_BEHAVIOUR, spare=9),
+    Column("capacity", "capacity", right=True, part=_BEHAVIOUR),
+    Column("cpu", "CPU", right=True, part=_BEHAVIOUR, spare=5),
+    Column("memory", "memory", right=True, part=_BEHAVIOUR, spare=6),
+    Column("start", "start", right=True, part=_BEHAVIOUR, spare=8),
+)
+"""What is told of a case."""
 
 
-def results(section: LoadRows) -> Table:
-    """The table of results: those that compete, best first, then the others."""
-    made = table(
-        f"Results: {fmt.safe(section.title)}" if section.title else "Results",
-        COLUMNS,
-        (_line(row, alone=len(section.rows) == 1) for row in (*section.candidates, *section.shown_apart)),
-    )
-    return Table(made.title, made.columns, made.lines, _note(made, section))
+def results(
+    section: LoadRows, followed: Sequence[LoadRows] = (), colours: Mapping[str, int | None] | None = None
+) -> Table:
+    """The table of results: those that compete, best first, then the others. `followed` are dependent loads,
+    whose searches give the capacities."""
+    found = [row for one in followed for row in one.rows if row.case.search is not None and row.throughput]
+    capacities = {row.name: row for row in found}
+    rows = (*section.candidates, *section.shown_apart)
+    lines = [_line(row, capacities.get(row.name), (colours or {}).get(row.name)) for row in rows]
+    kept = {"errors"} if any(row.error_share for row in rows) else set()
+    kept |= {"ahead"} if len(section.candidates) > order.MOST_OTHERS + 1 else set()
+    columns = [replace(one, spare=int(one.name == "ahead")) if one.name in kept else one for one in COLUMNS]
+    made = table(f"Results: {fmt.safe(section.title)}" if section.title else "Results", columns, lines)
+    return replace(made, note=_note(made, section))
 
 
 def _note(made: Table, section: LoadRows) -> str:
@@ -86,32 +88,107 @@ def _note(made: Table, section: LoadRows) -> str:
     return "; ".join(said)
 
 
-def _line(row: Row, *, alone: bool) -> TableLine:
-    """What is told of a case; one that is `alone` has no place and is no share of a best."""
-    candidate = row.case.role == "candidate" and not alone
-    p50, p99 = service_words(row) if row.closed_loop else response_words(row)
+def _line(row: Row, capacity: Row | None, hue: int | None) -> TableLine:
+    """What is told of a case; one that is alone has no place and is no share of a best."""
+    candidate = row.case.role == "candidate" and not row.alone
+    p50, p99 = times_of(row)
     bad = row.throughput is None and (row.invalid or row.failure is not None)
-    relative = "" if alone else fmt.safe(relative_words(row), 60)
+    tone: Tone = "bad" if bad else "strong" if row.throughput else "plain"
+    back = row.relative
+    behind = candidate and back is not None and back.value and not back.low == back.high == 1
+    role = "" if row.case.role in ("candidate", "control") else f" ({row.case.role})"
+    capable = capacity.throughput if capacity else None
     cells = {
         "rank": Cell(str(row.rank or fmt.UNKNOWN) if candidate else ""),
-        "server": Cell(fmt.safe(row.name, NAME_LENGTH)),
-        "throughput": Cell(throughput_words(row), "bad" if bad else "strong" if row.throughput else "plain"),
+        "server": Cell(f"{fmt.safe(row.name, NAME_LENGTH)}{role}"),
+        "throughput": Cell(bare(throughput_words(row)), tone),
         "interval": Cell(interval_words(row)),
-        "relative": Cell(relative, "good" if relative == BEST else "plain"),
+        "ahead": Cell(order.ahead(row) if behind else ""),
         "findings": Cell(" ".join(row.codes), _gravest(row)),
         "p50": Cell(p50),
         "p99": Cell(p99),
         "errors": Cell(fmt.share(row.error_share)),
+        "capacity": Cell(one_sided(capable) + fmt.rate(capable.value) if capable else ""),
         "cpu": Cell(fmt.share(row.cpu_share)),
         "memory": Cell(fmt.size(fmt.value_of(row.peak_memory_bytes))),
         "start": Cell(fmt.time(fmt.value_of(row.start_ns))),
     }
-    return TableLine(tuple(cells[column.name] for column in COLUMNS), apart=row.case.role != "candidate")
+    apart = row.case.role != "candidate"
+    return TableLine(tuple(cells[column.name] for column in COLUMNS), apart=apart, hue=hue)
+
+
+def times_of(row: Row) -> tuple[str, str]:
+    """The p50 and p99 of the clock that its load has."""
+    return service_words(row) if row.closed_loop else response_words(row)
+
+
+def bare(rate: str) -> str:
+    """A rate below a head that names the unit."""
+    return rate.removesuffix("/s")
 
 
 def _gravest(row: Row) -> Tone:
     severities = {finding.severity for finding in row.findings}
     return "bad" if "error" in severities else "warn" if "warning" in severities else "plain"
+
+
+def loads(run: Run, found: Sequence[LoadRows], most: int) -> Table:
+    """A line for each load; those beyond `most` are details."""
+    columns = (
+        Column("load", "load", key=True),
+        Column("fastest", "fastest"),
+        Column("throughput", "requests/s", right=True),
+        Column("next", "next"),
+        Column("p99", "p99", right=True, spare=1),
+    )
+    lines = [_load_line(run, section, detail=place >= most) for place, section in enumerate(found)]
+    return table("Loads", columns, lines)
+
+
+def _load_line(run: Run, section: LoadRows, *, detail: bool) -> TableLine:
+    """Who is first at a load, and by how much before the next."""
+    placed = [row for row in section.candidates if row.rank is not None]
+    first = [row for row in placed if row.rank == 1]
+    title = Cell(fmt.safe(section.title, NAME_LENGTH))
+    if not first:
+        return TableLine((title, Cell("no ranking", "warn"), *(Cell() for _ in range(3))), detail=detail)
+    behind = next((row for row in placed if row.rank != 1), None)
+    ratio = order.factor(order.compared(run, first[-1], behind), behind) if behind else ""
+    many = f"{len(first)} alike: " if len(first) > 1 else ""
+    cells = (
+        title,
+        Cell(f"{many}{short(first[0].name)}", "plain" if many else "good"),
+        Cell(bare(throughput_words(first[0])), "strong"),
+        Cell(ratio),
+        Cell(times_of(first[0])[1]),
+    )
+    return TableLine(cells, detail=detail)
+
+
+def steps(run: Run) -> Table | None:
+    """The rates of a search, with a mark for each trial: held, missed, no answer. Those far from its answer
+    are details."""
+    found = answer_of(run)
+    if not found.steps:
+        return None
+    rates: dict[float, list[Step]] = {}
+    for step in found.steps:
+        rates.setdefault(step.rate_per_s, []).append(step)
+    middle = found.capacity.value if found.capacity is not None else max(rates)
+    near = sorted(rates, key=lambda rate: abs(math.log(rate / middle)))[:_MOST_RATES]
+    columns = (
+        Column("rate", "rate", right=True, key=True),
+        Column("trials", "trials"),
+        Column("why", "the last one"),
+    )
+    lines = [_step_line(fmt.rate(rate), rates[rate], detail=rate not in near) for rate in sorted(rates)]
+    return table("Rates", columns, lines)
+
+
+def _step_line(rate: str, at: Sequence[Step], *, detail: bool) -> TableLine:
+    signs = "".join({True: "✓", False: "✗", None: "?"}[step.holds] for step in at)
+    tone: Tone = "good" if all(step.holds for step in at) else "warn"
+    return TableLine((Cell(rate), Cell(signs, tone), Cell(fmt.safe(at[-1].why, 50))), detail=detail)
 
 
 _COLUMNS = (
@@ -134,11 +211,11 @@ def claims(run: Run) -> Table | None:
     for claim in verdicts:
         lines.append(_claim_line(claim, f"({claim.claim}) {claim.statement}", inner=False))
         lines += [_claim_line(part, part.statement, inner=True) for part in claim.parts]
-    return table("Published claims", _COLUMNS, lines)
+    return table("", _COLUMNS, lines)
 
 
 def _claim_line(claim: ClaimVerdict, words: str, *, inner: bool) -> TableLine:
-    published = fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio)
+    published = fmt.UNKNOWN if claim.published_ratio is None else f"{fmt.times(claim.published_ratio)}×"
     said = verdict_words(claim)
     cells = (
         Cell(fmt.safe(words)),
@@ -177,9 +254,7 @@ def configuration(run: Run) -> Table:
         )
         for case in servers
     ]
-    return plain(
-        "Servers", ("server", "variant", "version", *(fact.replace("_", " ") for fact in facts)), rows
-    )
+    return plain("", ("server", "variant", "version", *(fact.replace("_", " ") for fact in facts)), rows)
 
 
 def published(run: Run) -> Table:
@@ -192,7 +267,7 @@ def published(run: Run) -> Table:
         for server, given in (study.figures.items() if study else ())
         for figure in given
     ]
-    return plain("As published", heads, rows)
+    return plain("", heads, rows)
 
 
 def _published(name: str, figure: PublishedFigures) -> tuple[str, ...]:
@@ -215,56 +290,13 @@ def fact_words(value: str | int | float | bool | None) -> str:
     return fmt.UNKNOWN if value is None else str(value)
 
 
-_LOG_LINES = 20
-
-
-def report_of(run: Run) -> Report:
-    """The report of a run of any design, as far as it has come."""
-    found = sections(run)
-    costs = cost_sections(run, found)
-    alone, following = followers.apart(found)
-    if isinstance(run.header.design, SearchDesign):  # its trials are at many rates: no row can hold them
-        alone, following = (), (followers.search_steps(run), *following)
-    return Report(
-        name=fmt.safe(name(run)),
-        question=fmt.safe(question(run), 2000),
-        which=fmt.safe(title(run)),
-        answer=with_costs(answer(run, found), costs),
-        figures=found,
-        results=tuple(results(one) for one in alone),
-        tables=(*following, *(table for section in costs for table in section.tables)),
-        failures=tuple(_failures(found)),
-        claims=claims(run),
-        findings=groups(ordered_findings(run), lambda case: name_of_case(run, case)),
-        about=tuple(made for made in (published(run), configuration(run)) if made.lines),
-        trials=_trials(run, found),
-        circumstances=tuple(circumstances(run)),
-        machine=fmt.safe(machine(run), 500),
-        command=fmt.safe(shlex.join(run.header.command), 2000),
-        version=fmt.safe(run.header.environment.assay_version),
-        run_id=fmt.safe(run.header.run_id),
-        profile=fmt.safe(run.header.profile),
-    )
-
-
-def _failures(found: Sequence[LoadRows]) -> Iterator[NotMeasured]:
-    for row in failed_rows(found):
-        assert row.failure is not None  # chosen for it
-        yield NotMeasured(
-            name=fmt.safe(row.failed_name, 80),
-            where=fmt.safe(failure_words(row)),
-            reason=fmt.safe(row.failure.reason, 1000),
-            log=tuple(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-_LOG_LINES:]),
-        )
-
-
-def _trials(run: Run, found: Sequence[LoadRows]) -> Table | None:
+def trials(run: Run, found: Sequence[LoadRows]) -> Table | None:
     """Every trial, server by server."""
     heads = ("server", "block:", "throughput:", "mean:", "p50:", "p90:", "p99:", "max:", "failed:")
     order = [row.case.id for section in found for row in (*section.candidates, *section.shown_apart)]
     measured = [trial for trial in run.trials if trial.measurement]
     measured.sort(key=lambda trial: (order.index(trial.case), trial.block))
-    return plain("Every trial", heads, (_trial(run, trial) for trial in measured)) if measured else None
+    return plain("", heads, (_trial(run, trial) for trial in measured)) if measured else None
 
 
 def _trial(run: Run, trial: Trial) -> tuple[str, ...]:
