@@ -39,14 +39,26 @@ adding_up! {
 impl Http2 {
     /// Adds what one recorder has.
     pub(crate) fn add(&mut self, counts: &StreamCounts, notes: &StreamNotes) {
-        self.stream_waits += counts.waits.get();
-        self.stream_wait_ns += counts.wait_ns.get();
-        self.window_stalls += counts.stalls.get();
-        self.window_stall_ns += counts.stall_ns.get();
-        let known = [self.streams_allowed, notes.fewest_allowed];
+        let StreamCounts {
+            waits,
+            wait_ns,
+            stalls,
+            stall_ns,
+        } = counts;
+        let StreamNotes {
+            fewest_allowed,
+            faults,
+            resets,
+            going_away,
+        } = notes;
+        self.stream_waits += waits.get();
+        self.stream_wait_ns += wait_ns.get();
+        self.window_stalls += stalls.get();
+        self.window_stall_ns += stall_ns.get();
+        let known = [self.streams_allowed, *fewest_allowed];
         self.streams_allowed = known.into_iter().flatten().min();
-        add_named(&notes.faults, &mut self.faults);
-        add_named(&notes.resets, &mut self.resets);
-        add_named(&notes.going_away, &mut self.going_away);
+        add_named(faults, &mut self.faults);
+        add_named(resets, &mut self.resets);
+        add_named(going_away, &mut self.going_away);
     }
 }

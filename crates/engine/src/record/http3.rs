@@ -68,16 +68,34 @@ adding_up! {
 impl Http3 {
     /// Adds what one recorder has.
     pub(crate) fn add(&mut self, counts: &StreamCounts, quic: &Http3Counts, notes: &StreamNotes) {
-        self.handshakes += quic.handshakes.get();
-        self.stream_limit_waits += counts.waits.get();
-        self.stream_limit_ns += counts.wait_ns.get();
-        self.flow_stalls += counts.stalls.get();
-        self.flow_stall_ns += counts.stall_ns.get();
-        self.udp_sent += quic.udp_sent.get();
-        self.udp_received += quic.udp_received.get();
-        self.lost_packets += quic.lost_packets.get();
-        self.goaway += notes.going_away.values().sum::<u64>();
-        add_named(&notes.resets, &mut self.resets);
-        add_named(&notes.faults, &mut self.lost);
+        let StreamCounts {
+            waits,
+            wait_ns,
+            stalls,
+            stall_ns,
+        } = counts;
+        let Http3Counts {
+            handshakes,
+            udp_sent,
+            udp_received,
+            lost_packets,
+        } = quic;
+        let StreamNotes {
+            fewest_allowed: _,
+            faults,
+            resets,
+            going_away,
+        } = notes;
+        self.handshakes += handshakes.get();
+        self.stream_limit_waits += waits.get();
+        self.stream_limit_ns += wait_ns.get();
+        self.flow_stalls += stalls.get();
+        self.flow_stall_ns += stall_ns.get();
+        self.udp_sent += udp_sent.get();
+        self.udp_received += udp_received.get();
+        self.lost_packets += lost_packets.get();
+        self.goaway += going_away.values().sum::<u64>();
+        add_named(resets, &mut self.resets);
+        add_named(faults, &mut self.lost);
     }
 }

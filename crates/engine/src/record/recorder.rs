@@ -129,7 +129,7 @@ pub(crate) struct Recorder {
     pub(crate) ended_ns: Counter,
     /// When the latest answer of the measured phase was complete, right or wrong; 0 where none was.
     pub(crate) last_answer_ns: Counter,
-    notes: Mutex<Notes>,
+    pub(super) notes: Mutex<Notes>,
 }
 
 fn counters(n: usize) -> Box<[Counter]> {

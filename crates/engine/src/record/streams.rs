@@ -43,10 +43,15 @@ impl StreamCounts {
 impl StreamNotes {
     /// Starts again with the measured phase, but for what the connections still hold to.
     pub(crate) fn clear(&mut self) {
-        *self = Self {
-            fewest_allowed: self.fewest_allowed,
-            ..Self::default()
-        };
+        let Self {
+            fewest_allowed: _,
+            faults,
+            resets,
+            going_away,
+        } = self;
+        for counts in [faults, resets, going_away] {
+            counts.clear();
+        }
     }
 }
 
