@@ -1,0 +1,213 @@
+"""docs/extending.md holds: its changes are made on a copy, touch the files it names, and work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+RECORD = ROOT / "tests" / "golden" / "records" / "versus" / "run.jsonl"
+
+
+@dataclass(frozen=True)
+class Change:
+    """`edits` are texts to add to a file: before each mark in it, or at its end, or as a new file; `command`
+    then ends with 0 and says something that contains `says`."""
+
+    most: int
+    edits: dict[str, tuple[str, ...]]
+    command: tuple[str, ...]
+    says: str
+
+
+RULE = '''
+
+def small_machine(load: Load, thresholds: Thresholds) -> Hit | None:
+    """G99: no machine is as small."""
+    return None
+
+
+G99 = LoadRule(
+    code="G99",
+    title="a machine of no size",
+    severities=("error",),
+    effects=(VOID,),
+    meaning="It is too small.",
+    remedy="take another",
+    source="ours",
+    example="None.",
+    check=small_machine,
+)
+'''
+SERVER = """format = 1
+title = "Another"
+language = "Python"
+framework = "none"
+[version]
+command = ["python3", "--version"]
+[run]
+command = ["python3", "{source}/server.py"]
+[variants.fair]
+"""
+EXPORT = """def _names(shown: OutputRun) -> Content:
+    from assay.report import exports
+
+    return exports.names(shown.run)
+
+
+"""
+ENTRY = '[[servers]]\nserver = "quotes/another"\nlabel = "Another"\n'
+SERVERS = """
+from assay.core.settings import Settings
+from assay.plan.study import load_study, resolve
+settings = Settings.resolve()
+print(*(server.id for server in resolve(load_study("franklin", settings), settings).servers))
+"""
+ASSAY = (sys.executable, "-m", "assay.cli.main")
+
+
+def tool() -> str:
+    text = (ROOT / "src/assay/audit/loadtools/plow.toml").read_text(encoding="utf-8")
+    text = text.replace("plow", "furrow").replace("Benchmarking", "Furrowing").replace("Summary:", "Sums:")
+    return text.replace("order = 180", "order = 999").replace("Elapsed", "Lasted")
+
+
+def sample() -> str:
+    text = (ROOT / "tests/audit/samples/plow.txt").read_text(encoding="utf-8")
+    return text.replace("Benchmarking", "Furrowing").replace("Summary:", "Sums:").replace("Elapsed", "Lasted")
+
+
+CHANGES = {
+    "A rule": Change(
+        4,
+        {
+            "src/assay/verdict/rules/host.py": ("", RULE),
+            "src/assay/verdict/rules/__init__.py": ("    model.M1,", "    host.G99,\n"),
+        },
+        (*ASSAY, "explain", "G99"),
+        "a machine of no size",
+    ),
+    "An export format": Change(
+        3,
+        {
+            "src/assay/report/exports.py": (
+                "",
+                "\n\ndef names(run: Run) -> str:\n    return ' '.join(one.id for one in run.header.cases)\n",
+            ),
+            "src/assay/cli/report_outputs.py": (
+                "def _png(",
+                EXPORT,
+                '    OneFile("junit"',
+                '    OneFile("names", "the cases", _names),\n',
+            ),
+        },
+        (*ASSAY, "report", str(RECORD), "--names", "-"),
+        "a b a (again)",
+    ),
+    "A flag of `assay load`": Change(
+        4,
+        {
+            "src/assay/plan/words/load_table.py": (
+                '    LoadFlag(("--cookies",)',
+                '    LoadFlag(("--jar",), "cookies", None, "", "keep cookies in a jar"),\n',
+            ),
+            "src/assay/plan/words/options.py": ("    cookies: bool", "    jar: bool\n"),
+        },
+        (sys.executable, "-m", "pytest", "-q", "tests/unit/test_options.py"),
+        "passed",
+    ),
+    "A load-test tool in `assay audit`": Change(
+        2,
+        {
+            "src/assay/audit/loadtools/furrow.toml": ("", tool()),
+            "tests/audit/samples/furrow.txt": ("", sample()),
+        },
+        (sys.executable, "-m", "pytest", "-q", "tests/audit/test_audit_tools.py", "-k", "furrow"),
+        "passed",
+    ),
+    "A server of a study": Change(
+        3,
+        {
+            "servers/quotes/another/server.toml": ("", SERVER),
+            "servers/quotes/another/server.py": ("", "print()\n"),
+            "studies/franklin.toml": ("[[claims]]", ENTRY),
+        },
+        (sys.executable, "-c", SERVERS),
+        "quotes/another",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout without what is built, but for the engine."""
+    folder = tmp_path_factory.mktemp("copy")
+    skip = shutil.ignore_patterns("__pycache__", "target", ".venv", "node_modules")
+    for name in ("src", "tests", "servers", "studies"):
+        shutil.copytree(ROOT / name, folder / name, ignore=skip)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def make(change: Change, folder: Path) -> Callable[[], None]:
+    """Make the change; what is returned takes it back."""
+    before: dict[Path, str | None] = {}
+    for name, edits in change.edits.items():
+        path = folder / name
+        before[path] = path.read_text(encoding="utf-8") if path.exists() else None
+        content = before[path] or ""
+        for mark, text in zip(edits[::2], edits[1::2], strict=True):
+            assert mark in content
+            place = content.index(mark) if mark else len(content)
+            content = content[:place] + text + content[place:]
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+    def undo() -> None:
+        for path, text in before.items():
+            path.unlink() if text is None else path.write_text(text, encoding="utf-8")
+
+    return undo
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_touches_few_files_and_works(name: str, copy: Path) -> None:
+    change = CHANGES[name]
+    assert len(change.edits) <= change.most
+    undo = make(change, copy)
+    try:
+        environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
+        done = subprocess.run(
+            change.command, cwd=copy, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, change.says in done.stdout) == (0, True), done.stdout + done.stderr
+    finally:
+        undo()
+
+
+def section(name: str) -> str:
+    return PAGE.split(f"## {name}", 1)[1].split("\n## ", 1)[0]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_the_page_marks_what_is_tried_and_names_its_files(name: str) -> None:
+    assert section(name).startswith(" *\n")
+    for path in CHANGES[name].edits:
+        where = path.replace("furrow", "NAME").replace("quotes/another", "<contract>/<stack>")
+        where = where.replace("franklin", "<name>").replace("server.py", "server.toml")
+        assert f"`{where}`" in section(name)
+
+
+def test_files_that_the_page_names_are_there() -> None:
+    named = re.findall(r"`((?:src|crates|tests)/[\w./-]+)`", PAGE)
+    assert len(named) > 20
+    assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == []
