@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
 from made_candidates import ASSAY, PATIENCE_S, assay, command, environment
-from test_cli_versus import stored
+from test_cli_versus import port, standing, stored
 from test_cli_versus_interleaved import QUICK
 
+from assay.model.costs import Costs
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.servers.counters import Counters, processes_at
@@ -92,6 +96,42 @@ def test_a_server_that_ends_in_mid_trial_has_no_costs_and_the_other_has(tmp_path
     failed = [trial for trial in run.trials if trial.failure]
     assert failed and all(trial.costs is None for trial in failed)
     assert costly(run.trials, "plain")
+
+
+@contextmanager
+def served(folder: Path, *flags: str) -> Iterator[str]:
+    """The URL of a server that stands, and ends with the block."""
+    with standing(folder, *flags) as server:
+        yield f"http://127.0.0.1:{port(server)}/"
+        server.terminate()
+
+
+def asked(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What Assay says beside servers that stand."""
+    return subprocess.run(
+        [*ASSAY, *words], cwd=folder, env=environment(folder), capture_output=True, text=True,
+        timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+
+
+def test_one_load_says_what_an_answer_costs_a_server_that_stands(tmp_path: Path) -> None:
+    with served(tmp_path, "--burn-us", "500") as url:
+        words = ("load", url, "-c", "2", "-d", "200ms", "-q", "--why")
+        shown = " ".join(asked(tmp_path, *words, "--verbose").stdout.split())
+        document = json.loads(asked(tmp_path, *words, "--json").stdout)
+    assert "the server spends " in shown and " of CPU a request" in shown
+    assert "for one answer" in shown and "waited in run queues" in shown
+    costs = msgspec.convert(document["costs"], Costs)
+    assert 450_000 < costs.counters["cpu_ns"] / costs.answers < 2_000_000
+
+
+def test_servers_that_stand_are_found_by_their_sockets(tmp_path: Path) -> None:
+    with served(tmp_path, "--burn-us", "500") as slow, served(tmp_path) as fast:
+        words = ("versus", slow, fast, "--name", "slow", "--name", "fast", *QUICK, "--budget", "6s", "--why")
+        assert asked(tmp_path, *words).returncode in (0, 1)
+    trials = stored(tmp_path).trials
+    more = why.difference(costly(trials, "fast"), costly(trials, "slow"), why.BY_NAME["cpu_ns"])
+    assert more is not None and more.value > 400_000
 
 
 def test_without_the_flag_nothing_is_counted(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def configure(parser: Parser) -> None:
         "--json", action="store_true", common=True, help="the whole result as JSON on standard output"
     )
     report_outputs.add_verbose(output)
+    before_run.add_why(output)
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
     _run_flags(parser)
@@ -63,6 +64,7 @@ def configure(parser: Parser) -> None:
             "assay load http://10.0.0.7:8080/ --ray 10.0.0.1:6379 --generators 4",
             "from four machines of a cluster",
         ),
+        ("assay load http://127.0.0.1:8080/ --why", "and what an answer costs that server"),
         ("assay load http://127.0.0.1:8080/ --json | jq .throughput_per_s", "one figure for a script"),
         (
             "assay load http://127.0.0.1:8080/ --save --html page.html",
@@ -94,7 +96,8 @@ def _drive(load: DraftedLoad, args: argparse.Namespace) -> EndedLoad[Any]:
     """The load from this machine, or from several."""
     watch = partial(_watch, quiet=args.quiet)
     if not args.ray:
-        return one_load.offer(load, watch)
+        ended = one_load.offer(load, watch)
+        return one_load.with_costs(ended) if args.why and not ended.interrupted else ended
     from assay.cluster import session
 
     threads = getattr(args, "threads", None)  # the plan's own are those of this machine unless it is given
@@ -163,7 +166,8 @@ def _tell(judged: _JudgedLoad, args: argparse.Namespace) -> int:
     if args.json:
         from assay.report.load import as_json
 
-        console.write(as_json(ended.plan, ended.measurement, findings, ended.generators, ended.account))
+        seen = (ended.generators, ended.account, ended.costs)
+        console.write(as_json(ended.plan, ended.measurement, findings, *seen))
     elif not report_outputs.takes_standard_output(args):
         _show(ended, findings, verbose=args.verbose)
     if judged.run is not None:
@@ -176,7 +180,7 @@ def _show(ended: EndedLoad[Any], findings: Sequence[Finding], *, verbose: bool) 
     from assay.report.model.load_document import document
     from assay.report.terminal import in_full, on_screen
 
-    told = document(ended.plan, ended.measurement, findings)
+    told = document(ended.plan, ended.measurement, findings, ended.costs)
     where = f"{safe(told.title, 120)}, more: --verbose"
     console.show(in_full(told) if verbose else on_screen(told, where))
 
@@ -208,6 +212,8 @@ def _check_outputs(args: argparse.Namespace, plan: LoadPlan) -> None:
     from assay.core.settings import Settings
 
     before_run.check_cluster_flags(args)
+    if args.why and args.ray:
+        raise InputError("--why of one load counts on this machine", "use `assay versus --ray --why`")
     if not _is_kept(args):
         return
     check_names([args.name or plan.url])

@@ -14,6 +14,7 @@ from assay.engine import driver
 
 if TYPE_CHECKING:
     from assay.model.account import TimeAccount
+    from assay.model.costs import Costs
     from assay.model.interleaving import (
         Change,
         InterleavedMeasurement,
@@ -74,6 +75,7 @@ class EndedLoad(Generic[L]):
     host: HostSeen | None = None
     account: TimeAccount | None = None
     generators: tuple[GeneratorSeen, ...] = ()
+    costs: Costs | None = None
 
 
 def to_its_end(going: GoingLoad) -> None:

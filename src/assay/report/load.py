@@ -15,6 +15,7 @@ from rich.text import Text
 from assay import verdict
 from assay.core import units as fmt
 from assay.model.account import TimeAccount
+from assay.model.costs import Costs
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Measurement, Snapshot
 from assay.model.plan import LoadPlan, StopAfter
@@ -169,6 +170,7 @@ def as_json(
     findings: Sequence[Finding],
     generators: Sequence[GeneratorSeen] = (),
     account: TimeAccount | None = None,
+    costs: Costs | None = None,
 ) -> str:
     """Write the document, indented. Invalid figures are null; what was seen is in `measurement`."""
     times = not is_invalid(findings, "times")
@@ -191,6 +193,7 @@ def as_json(
         "measurement": measurement,
         "account": account,
         **({"generators": generators} if generators else {}),
+        **({"costs": costs} if costs is not None else {}),
     }
     return fmt.as_json(document)
 

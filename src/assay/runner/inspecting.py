@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
 
+from assay.core import urls
 from assay.core.errors import AssayError
 from assay.engine.generator import GoingLoad
 from assay.model.costs import Costs, CountedCosts, Inspection
@@ -14,12 +15,15 @@ from assay.model.plan import LoadPlan, StopAfter
 from assay.model.trial import Trial
 from assay.runner.bench import Bench, Running
 from assay.servers.cost_counting import Inspects
-from assay.servers.inspection import STEPS, Step
+from assay.servers.counters import Counters
+from assay.servers.inspection import STEPS, Inspector, Step
+from assay.servers.sampler import with_descendants
 
 _Start = Callable[[LoadPlan], GoingLoad]
 
 _SETTLE_S = 0.1
 _STEP_S: dict[Step, float] = {"counts": 0.4, "calls": 0.2, "stacks": 1.0}
+_ALONE_S = 1.0
 _LEAST_ANSWERS = 100
 _MOST_STEP_S = 3.0
 _PHASE_NS = 60_000_000_000
@@ -63,6 +67,45 @@ def _in_slices(slices: Iterable[Slice], lengths_ns: Mapping[int, int]) -> tuple[
     return round(answers), length_ns
 
 
+def costs_alone(start: _Start, plan: LoadPlan, pids: Collection[int]) -> Costs:
+    """What an answer costs processes that somebody else runs, in loads of their own."""
+    url = urls.parse(plan.url)
+
+    def processes() -> Collection[int]:
+        return with_descendants(pids)
+
+    counters = Counters(processes, port=url.port or urls.PORTS[url.scheme])
+    load = start(_open_ended(plan))
+    try:
+        load.wait(_SETTLE_S)
+        counters.begins()
+        load.begin_measuring()
+        _offer(load, _ALONE_S)
+        counters.ends()
+    finally:
+        _end(load)
+    counted, measured = counters.counted(), load.result()
+    return Costs(
+        answers=measured.completed,
+        length_ns=measured.measured_ns,
+        counters=counted.counters,
+        lower_bounds=counted.lower_bounds,
+        missing=counted.missing,
+        inspection=inspected(start, plan, Inspector(processes), STEPS),
+    )
+
+
+def _open_ended(plan: LoadPlan) -> LoadPlan:
+    """The plan, whose phases are ended from outside."""
+    return msgspec.structs.replace(plan, stop=StopAfter(ns=_PHASE_NS), warmup_max_ns=_PHASE_NS)
+
+
+def _end(load: GoingLoad) -> None:
+    load.stop()
+    while not load.wait(_SETTLE_S):
+        pass
+
+
 def explained(trial: Trial, running: Running, bench: Bench) -> Trial:
     """The trial with what an inspection of its server shows, where that is asked for and due."""
     costs = trial.costs
@@ -81,11 +124,10 @@ def explained(trial: Trial, running: Running, bench: Bench) -> Trial:
 
 def inspected(start: _Start, plan: LoadPlan, inspector: Inspects, steps: Iterable[Step]) -> Inspection:
     """What is seen of a server in a load of its own for each step."""
-    plan = msgspec.structs.replace(plan, stop=StopAfter(ns=_PHASE_NS), warmup_max_ns=_PHASE_NS)
     found = Inspection()
     for step in steps:
         period = max(1, found.counters.get("system_calls", 0) // _SAMPLED_CALLS) if step == "calls" else 1
-        load = start(plan)
+        load = start(_open_ended(plan))
         try:
             load.wait(_SETTLE_S)
             inspector.begins(step, period)
@@ -93,9 +135,7 @@ def inspected(start: _Start, plan: LoadPlan, inspector: Inspects, steps: Iterabl
             _offer(load, _STEP_S[step])
             seen = inspector.ends()
         finally:
-            load.stop()
-            while not load.wait(_SETTLE_S):
-                pass
+            _end(load)
         found = _joined(found, seen, load.result().completed if step == "counts" else 0)
     return found
 

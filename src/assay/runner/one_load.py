@@ -84,6 +84,21 @@ class _Sampled:
         return self.going.result()
 
 
+def with_costs(ended: EndedLoad[Any]) -> EndedLoad[Any]:
+    """The load with what an answer costs its server, counted in loads of their own that follow it."""
+    from assay.model.costs import Costs
+    from assay.runner.inspecting import costs_alone
+    from assay.servers.listening import listener_of
+
+    found = listener_of(ended.plan)
+    if found is None or not found.pids:
+        hidden = found.hidden if found else "the server is on another machine"
+        costs = Costs(answers=0, length_ns=0, missing=(f"no costs of an answer: {hidden}",))
+    else:
+        costs = costs_alone(driver.start, ended.plan, found.pids)
+    return replace(ended, costs=costs)
+
+
 def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
     """The load as a run of one trial, not judged yet. `name` is its server's, `command` what was asked."""
     from assay.model.run import Run
@@ -102,6 +117,7 @@ def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
         host=ended.host,
         link=Link(same_machine=ended.same_machine),
         account=ended.account,
+        costs=ended.costs,
     )
     return Run(header=header, trials=(trial,), judgement=None)
 

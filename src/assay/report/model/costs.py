@@ -53,8 +53,16 @@ def cost_sections(run: Run, found: Sequence[LoadRows]) -> tuple[CostSection, ...
                 if section.title
                 else "What a request costs"
             )
-            made.append(CostSection(tuple(sentences(counted)), tuple(_tables(title, counted))))
+            made.append(cost_section(title, counted))
     return tuple(made)
+
+
+def cost_section(title: str, counted: Mapping[str, ByBlock]) -> CostSection:
+    """What a request costs each of these servers; where nothing was counted, why not."""
+    said = tuple(sentences(counted))
+    if not said:
+        said = tuple(dict.fromkeys(fmt.safe(text) for of in counted.values() for text in why.missing(of)))
+    return CostSection(said, tuple(_tables(title, counted)))
 
 
 def _counted(run: Run, section: LoadRows) -> dict[str, ByBlock]:

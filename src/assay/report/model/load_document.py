@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay import verdict
 from assay.core import units as fmt
+from assay.model.costs import Costs
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
 from assay.model.plan import LoadPlan
@@ -21,6 +22,7 @@ from assay.report.document import (
     section,
     table,
 )
+from assay.report.model.costs import cost_section
 from assay.report.model.loads import (
     PERCENTILES,
     drawn_from,
@@ -45,14 +47,18 @@ _DRAWN = 10
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
-def document(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> Document:
+def document(
+    plan: LoadPlan, measured: Measurement, findings: Sequence[Finding], costs: Costs | None = None
+) -> Document:
     """The document of a load that has ended. Findings of this load alone: they name no case."""
+    asked = None if costs is None else cost_section("What a request costs", {"the server": {0: costs}})
     clean = all(finding.severity == "note" for finding in findings)
     return Document(
         title=fmt.safe(plan.url),
         headline=(
             f"{_rate(plan, measured, findings)}; {_failures(measured)}{early_end(plan, measured)}",
             *_cause(findings),
+            *(asked.sentences if asked else ()),
         ),
         table=_times(measured, findings),
         warnings=warnings(findings, longest=_LONGEST_REASON, told=_in_headline(measured, findings)),
@@ -62,6 +68,7 @@ def document(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding])
         tone="good" if clean else "plain",
         sections=(
             *section("load", "The load", Labelled(tuple(_figures(plan, measured)))),
+            *section("costs", "What a request costs", *(asked.tables if asked else ())),
             *section("findings", "Findings", Findings(groups(findings))),
         ),
     )
