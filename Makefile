@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test check lint mutants bench cluster studies studies-pages api-docs rule-pages schema pictures wheel clean
+.PHONY: help run setup setup-dev test check lint mutants bench why-pairs cluster studies studies-pages api-docs rule-pages schema pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -32,6 +32,9 @@ mutants: setup-dev ## change single lines of a sample: which do tests miss? (hou
 
 bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 	@scripts/bench.sh $(ARGS)
+
+why-pairs: setup-dev ## why one of two real servers is faster, for pairs of them (15 minutes; writes docs/method/evidence/why.md)
+	@.venv/bin/python scripts/why_pairs.py
 
 cluster: setup-dev ## three hosts of network namespaces, a Ray cluster in them, and a study over it (root; STUDY=franklin)
 	@.venv/bin/assay setup $(STUDY) || [ $$? -eq 1 ]

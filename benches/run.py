@@ -34,6 +34,7 @@ import http3
 import interleaved
 import report_time
 import resting
+import why
 from model import Benchmark, Effort, Outcome
 from render import markdown, page
 
@@ -52,6 +53,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + answers.BENCHMARKS
     + burden.BENCHMARKS
     + report_time.BENCHMARKS
+    + why.BENCHMARKS
     + interleaved.BENCHMARKS
     + cluster.BENCHMARKS
     + cluster_hosts.BENCHMARKS
