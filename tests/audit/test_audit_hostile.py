@@ -118,6 +118,43 @@ def test_damaged_outputs_are_read_or_left_alone(path: Path, seed: int, name: str
         assert remark.line >= 1
 
 
+PIECES = [
+    "9" * 25,
+    "-",
+    "±",
+    "%",
+    "|",
+    "```",
+    "\n",
+    "×",
+    "倍",
+    " 3 times faster than ",
+    "1.2k",
+    "\x1b[31m",
+    "\u202e",
+] + ["{", "}", "e308", "inf", "NaN", "#", "req/s", "ms", "é", "١٢٣", "½", "²", "①", "请求/秒", "раза"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(SAMPLES), st.integers(0, 2**32), st.sampled_from(NAMES))
+def test_mutated_texts_are_audited_and_told(path: Path, seed: int, name: str) -> None:
+    """Characters lost, doubled and turned, signs of other languages between: told, whatever it is."""
+    from assay.report.audit import as_json, as_markdown, as_sarif
+    from assay.report.audit_brief import brief
+
+    chance = random.Random(seed)
+    text = "# Foo\n\nFoo is 3x faster than Bar.\n\n```\n" + path.read_text(encoding="utf-8") + "```\n"
+    for _ in range(chance.randint(1, 30)):
+        at = chance.randrange(len(text))
+        end = at + chance.randint(0, 60)
+        put = chance.choice([chance.choice(PIECES), text[at:end] * 2, "", text[at:end][::-1]])
+        text = text[:at] + put + text[end:] + " "
+    with contextlib.suppress(InputError):
+        found = audited(text, name)
+        assert len(brief(found).plain.splitlines()) <= 25
+        assert as_json([found]) and as_sarif([found]) and as_markdown([found], explain=True)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.text(max_size=400), st.sampled_from(NAMES))
 def test_any_text_is_read(text: str, name: str) -> None:
