@@ -214,6 +214,9 @@ def test_more_latency_is_worse_and_less_is_better() -> None:
         ("Bar reaches 33% of the throughput of Foo.", "stands"),
         ("Bar reaches 80% of the throughput of Foo.", "contradicted"),
         ("The fastest one serves 3x more requests.", "untold"),
+        ("Bar ist doppelt so schnell wie Foo.", "contradicted"),
+        ("Foo is 3x faster than Bar, with a p99 latency of 12 ms.", "direction"),
+        ("Bar verliert um den Faktor 3 gegen Foo.", None),
     ],
 )
 def test_a_ratio_is_found_however_it_is_told(sentence: str, told: str) -> None:

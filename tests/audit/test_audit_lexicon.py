@@ -95,3 +95,11 @@ def test_a_time_stamp_is_a_date() -> None:
     text = "By wrk -c 64.\n\n{}\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
     assert "R4" in codes(text.format("Long ago"))
     assert "R4" not in codes(text.format("Date: Mon Mar  9 14:50:18 2020"))
+
+
+def test_tens_of_thousands_are_read_and_cores_are_a_machine() -> None:
+    text = (
+        "测试环境: 8核8G\n\nBy wrk -c 64.\n\n| 框架 | QPS |\n|---|---|\n| foo | 12.5万 |\n| bar | 110,000 |\n"
+    )
+    assert results(text)[0].figures["rate"].value.middle == pytest.approx(125_000)
+    assert "R3" not in codes(text)

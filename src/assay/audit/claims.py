@@ -66,7 +66,7 @@ _CUE = re.compile(
     r"|per cent"
     r"|fastest|quickest|slowest|winner|wins|won|on top|lead|dominate|than|ahead|behind|similar|same"
     r"|on par|comparabl"
-    r"|identical|difference|magnitude|best|highest|lowest|unbeatable|factor|faktor|facteur|fator|schneller|langsamer"
+    r"|identical|difference|magnitude|best|highest|lowest|unbeatable|factor|faktor|facteur|fator|schnell|doppelt|doble|dobro|langsamer"
     r"|rapide|lent|rápid|prozent|\bmal\b|fach|fois|veces|vezes|раз|быстрее|медленнее|процент|вдвое",
     re.I,
 )
@@ -175,7 +175,7 @@ _ONE_OF = re.compile(
 _THAN = re.compile(
     r"\b(?:than|compared (?:to|with)|over|vs|versus|against|as|of|to|with|behind|ahead|beats?|beating"
     r"|exceeds?"
-    r"|out-?perform\w*|surpass\w*|als|que|чем)\b",
+    r"|out-?perform\w*|surpass\w*|als|wie|que|чем)\b",
     re.I,
 )
 _SELF = re.compile(r"\b(?:it|it's|its|we|our|ours|us|my|mine|this)\b", re.I)
@@ -242,7 +242,10 @@ def _ranked(said: _Sentence, found: Ratio) -> Conclusion:
         one = said.own if said.own != other else ""
     one, other = _of_two(said, one, other, found.start)
     metric = _metric(said.text[found.start : found.end + _NEXT])
-    metric = _metric(said.text) if metric == "any" else metric
+    if metric == "any":
+        whole = _metric(said.text)
+        faster = found.way.startswith(("faster", "quicker", "slower")) and whole != "other"
+        metric = metric if faster else whole
     better, worse = (other, one) if found.part or _inverse(found, metric) else (one, other)
     quote = said.text[found.start : found.end]
     made = _conclusion(said, quote, better, worse, found.readings, found.bound, metric)

@@ -29,7 +29,10 @@ MACHINE = re.compile(
     r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?"
     r"|cpu\s?:\s{0,4}(?=\w)(?![\d.]{1,6}\s?%)"
     r"|processor\s?:\s{0,4}(?=\w)|processor name|\d{1,4}\s?gi?b\s(?:of\s)?(?:ram|memory|ddr)"
-    r"|ram\s?:\s{0,4}(?=\w)|dell|lenovo|poweredge|proliant|supermicro|laptop with)\b|" + _INSTANCE,
+    r"|ram\s?:\s{0,4}(?=\w)"
+    r"|\d{1,3}\s?(?:kerne|núcleos|cœurs|ядер|ядра)|\d{1,3}c\s?\d{1,4}g|dell"
+    r"|lenovo|poweredge|proliant|supermicro|laptop with)\b"
+    r"|\d{1,3}\s?(?:核|コア)|处理器|" + _INSTANCE,
     re.IGNORECASE,
 )
 _VERSION = re.compile(

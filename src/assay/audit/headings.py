@@ -262,7 +262,7 @@ def _unit_of(figure: str, words: str) -> float:
 
 
 CELL = re.compile(
-    rf"^[~≈<>≤≥+\s]{{0,4}}(?P<number>{NUMBER})\s{{0,3}}(?P<multiple>k|K|M|mil|million)?"
+    rf"^[~≈<>≤≥+\s]{{0,4}}(?P<number>{NUMBER})\s{{0,3}}(?P<multiple>k|K|M|mil|million|万|萬|Mio\.?|млн|тыс)?"
     r"(?P<rest>(?:\s|±|\+/-|\+-|%|[^\W\d_]|[µμ/(\[（]).{0,60})?$"
 )
 _SPREAD = re.compile(rf"(?:±|\+/-|\+-)\s{{0,3}}(?P<number>{NUMBER})\s{{0,2}}(?P<sign>%|k)?")

@@ -63,7 +63,19 @@ def exactly(value: float) -> Interval:
     return Interval(value, value)
 
 
-MULTIPLES = {"": 1.0, "k": 1e3, "m": 1e6, "mil": 1e6, "million": 1e6, "thousand": 1e3, "g": 1e9, "b": 1e9}
+MULTIPLES = {
+    "": 1.0,
+    "k": 1e3,
+    "m": 1e6,
+    "mil": 1e6,
+    "million": 1e6,
+    "thousand": 1e3,
+    "g": 1e9,
+    "b": 1e9,
+    **dict.fromkeys(("万", "萬"), 1e4),
+    **dict.fromkeys(("mio", "mio.", "млн"), 1e6),
+    "тыс": 1e3,
+}
 
 NUMBER = r"(?:\d{1,3}(?:[ ,.'_\u00a0\u202f]\d{3}){1,5}(?:[.,]\d{1,9})?|\d{1,18}(?:[.,]\d{1,18})?)(?!\d)"
 """A number in any locale. Every repetition is bounded, so that a search takes linear time."""

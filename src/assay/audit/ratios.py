@@ -18,8 +18,8 @@ _MORE = (
     r"the (?:performance|throughput|speed|requests|rps)|as (?:fast|many|much|quick|high)|throughput"
     r"|performance|boosts?|"
     r"gains?|advantage|leads?|ahead|beats?|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|surpass(?:es|ed)?|"
-    r"schneller|mehr|höher|besser|plus rapides?|plus élevée?s?|plus de|más rápid[oa]s?|más"
-    r"|mais rápid[oa]s?|mais|"
+    r"schneller|so schnell|so viele?|mehr|höher|besser|plus rapides?|plus élevée?s?|plus de"
+    r"|más rápid[oa]s?|más|mais rápid[oa]s?|mais|"
     r"быстрее|больше|выше|лучше"
 )
 LESS = (
@@ -191,8 +191,10 @@ def _way(text: str, named: list[int], match: re.Match[str]) -> tuple[str, int, i
     before = _BEFORE.search(text[begin:start])
     if before:
         return before["way"].lower(), begin + before.start(), end
-    if match["factor"] or word.startswith(_ALONE):
-        return "as much" if match["factor"] else "", start, end
+    if match["factor"]:
+        return None
+    if word.startswith(_ALONE):
+        return "", start, end
     if unit in ("倍", "раз", "раза", "fois", "veces", "vezes", "mal") or (share and _BESIDE_CJK.search(text)):
         near = _BESIDE_CJK.search(text[max(start - 14, 0) : end + 14])
         if near is None and share:
