@@ -95,6 +95,17 @@ def test_a_time_stamp_is_a_date() -> None:
     text = "By wrk -c 64.\n\n{}\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
     assert "R4" in codes(text.format("Long ago"))
     assert "R4" not in codes(text.format("Date: Mon Mar  9 14:50:18 2020"))
+    assert "R4" not in codes(text.format("foo at a677dc8a92003405a8f2331e6126e1f685e5acaa"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("第一次", "第二次"), ("Запуск с кэшем", "Запуск без кеша"), ("Вход", "Поиск"), ("direct", "proxied")],
+)
+def test_runs_and_routes_are_no_software(one: str, other: str) -> None:
+    assert "R4" not in codes(
+        f"By wrk -c 64.\n\n| x | req/s |\n|---|---|\n| {one} | 12,000 |\n| {other} | 9,000 |\n"
+    )
 
 
 def test_tens_of_thousands_are_read_and_cores_are_a_machine() -> None:

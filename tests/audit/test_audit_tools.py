@@ -183,3 +183,8 @@ Percentage of the requests served within a certain time (ms)
     for text in (like, like.replace("Completed requests", "Requests"), like.replace("avg", "mean")):
         assert all(one.tool != "ab" for one in results(text))
         assert not {remark.code for remark in audited(text).remarks} & {"W5"}
+
+
+def test_autocannons_samples_are_no_heading() -> None:
+    (found,) = results(sample("autocannon.txt"))
+    assert {"rate", "requests", "samples"} <= found.figures.keys()

@@ -47,6 +47,7 @@ _VERSION = re.compile(
     r"|times|[x×]\b|s\b|sec|min|hour|day|core|cpu|thread|worker|process|connection|server|service|client)))",
     re.IGNORECASE,
 )
+_COMMIT = re.compile(r"\b(?=[a-f]{0,39}\d)[0-9a-f]{40}\b|[(@]\s?(?=[a-f]{0,11}\d)[0-9a-f]{7,12}\s?\)?(?!\w)")
 _DATE = re.compile(
     r"\b(?:20[012]\d-[01]?\d-[0-3]?\d(?=T|\b)|20[012]\d/[01]?\d/[0-3]?\d|[0-3]?\d[./][01]?\d[./]20[012]\d"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?:\s[0-3]?\d(?:st|nd|rd"
@@ -235,6 +236,7 @@ def facts(document: TextDocument) -> Facts:
     for number, text, is_code in texts[:read]:
         machine = machine or _first(MACHINE, number, text)
         version = version or _version(number, text) or _first(_DATE, number, text)
+        version = version or _first(_COMMIT, number, text)
         spread = spread or (not is_code and _SPREAD.search(text) is not None)
         for found in NAMED.finditer(text.replace("assay ", "assay /")):  # `assay ab` is not ab
             tool_named = True

@@ -208,7 +208,7 @@ def _versus(sides: list[Reported]) -> str:
         # The text says how to ask them, not how to start them: that is left to its reader.
         # What is taken from it is quoted twice: `assay versus` hands the word to a shell.
         words += [f"START {shlex.quote(_plain(one.label))} ON {{port}}" for one in sides]
-        path = next((urlsplit(_address(one.url)).path for one in sides if one.url), "/")
+        path = next((path_of(_address(one.url)) for one in sides if one.url), "/")
         words += ["--url", f"http://127.0.0.1:{{port}}{path or '/'}"]
     for one in sides:
         name = _plain(one.label[:30]) or "?"
@@ -216,6 +216,14 @@ def _versus(sides: list[Reported]) -> str:
     if connections is not None:
         words += ["-c", f"{connections.value.middle:.0f}"]
     return shlex.join(words)
+
+
+def path_of(url: str) -> str:
+    """The path of an address; "/" where the text has none that is one."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return "/"
 
 
 def _address(url: str) -> str:

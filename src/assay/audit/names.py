@@ -40,12 +40,14 @@ def is_version(label: str) -> bool:
 _VERSIONED = re.compile(r"\d+(?:\.[\dx]+)+|(?<=\s)\d{1,2}\b|\bv\d+")
 _TURN = re.compile(
     r"\b(?:before|after|old|new|with|without|original|optimi[sz]ed|current|previous|master|main|patched"
-    r"|this pr|baseline|do|до|після|после|antes|después|despues|depois|avant|après|vorher|nachher|ohne|mit"
-    r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]",
+    r"|this pr|baseline|direct|proxied|do|до|після|после|antes|después|despues|depois|avant|après"
+    r"|vorher|nachher|ohne|mit"
+    r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]|第[一二三四五\d]次",
     re.IGNORECASE,
 )
 
 
+_WITHOUT = re.compile(r"\b(?:without|no|ohne|sans|sin|sem|без)\b", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:before|do|до|antes|avant|vorher)\b|之?前", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?:after|після|после|después|despues|depois|après|nachher)\b|之?后", re.IGNORECASE)
 
@@ -56,6 +58,7 @@ uncached root index health echo hello world connections connection concurrency c
 client users user threads thread req s sec requests request keep-alive keepalive pipeline pipelining
 total average avg mean min max stdev p endpoint route path body payload size read write reads writes
 list create search db database login upload download simple heavy light warm cold scenario case k m
+stays ramp until peaks at mostly stable report reports aggregated source checks succeeded failed
 x workers worker cores core no yes before after metric value smoke stress spike soak endurance ramp
 burst normal peak idle low high
 """
@@ -83,6 +86,8 @@ def turns(a: str, b: str) -> bool:
     one, other = ("".join(_TURN.sub(" ", label[:200]).lower().split()) for label in (a, b))
     if one == other:
         return a.lower() != b.lower() and any(map(_TURN.search, (a, b)))
+    if bool(_WITHOUT.search(a)) != bool(_WITHOUT.search(b)) and a.split()[:1] == b.split()[:1]:
+        return True
     return any(_BEFORE.search(x) and _AFTER.search(y) for x, y in ((a, b), (b, a)))
 
 

@@ -219,7 +219,8 @@ def _by_heading(table: TextTable, heads: list[Heading | None], european: bool) -
 
 _NO_RESULT = re.compile(
     r"\b(?:target|goal|sla|slo|threshold|limit|expected|required?|status|notes?|remarks?|change|verdict"
-    r"|pass(?:ed)?|description|unit|keterangan|objetivo|ziel)\b",
+    r"|pass(?:ed)?|description|unit|keterangan|objetivo|ziel|meta)\b"
+    r"|требован|целев|нужно|ожида|目标|要求|目標",
     re.IGNORECASE,
 )
 """Headings of columns beside the results: what was wanted, and what is said of it."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from assay.audit.document import Reported
-from assay.audit.judge import Audit, compared
+from assay.audit.judge import Audit, compared, path_of
 from assay.audit.names import key_of
 from assay.core.errors import InputError
 from assay.core.units import safe
@@ -26,7 +25,7 @@ def study(found: Audit, name: str) -> str:
         )
     slugs = _slugs(sides)
     folder = _slug(name) or "audited"
-    path = next((urlsplit(one.url).path for one in sides if "://" in one.url), "/") or "/"
+    path = next((path_of(one.url) for one in sides if "://" in one.url), "/") or "/"
     lines = [
         f"# From {_shown(found.name)}, by `assay audit --study`. Write the servers: a folder "
         f"servers/{folder}/NAME each, as",

@@ -65,7 +65,6 @@ CONSTRAINTS = (
     Constraint("M3", "requests = rate × duration", ("rate", "duration"), "=", ("requests",), 0.01),
     Constraint("M3", "failed ≤ requests", ("failed",), "≤", ("requests",), 0.01),
     Constraint("M3", "bodies ≤ bytes", ("document_bytes",), "≤", ("bytes",), 0.01),
-    Constraint("M3", "connections ≤ requests", ("connections",), "≤", ("requests",), 0.0),
 )
 """What holds of every run. The order of figures in a result (M2) comes with its percentiles."""
 

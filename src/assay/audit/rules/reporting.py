@@ -297,7 +297,8 @@ R3 = AuditRule(
 
 def no_versions(seen: Evidence) -> Iterator[AuditHit]:
     """R4: a comparison without any version."""
-    pair = next((each for each in seen.compared() if not turns(each[0].label, each[1].label)), None)
+    compared = ((a, b) for a, b in seen.compared() if _software(a) and _software(b))
+    pair = next(((a, b) for a, b in compared if not turns(a.label, b.label)), None)
     if pair is None or seen.facts.version is not None or not seen.facts.whole or _versioned(seen, pair):
         return
     yield AuditHit(
@@ -306,6 +307,11 @@ def no_versions(seen: Evidence) -> Iterator[AuditHit]:
         f"{pair[0].label!r} against {pair[1].label!r}: no version, commit or date in the whole text",
         "note",
     )
+
+
+def _software(one: Reported) -> bool:
+    """Whether a label may name a piece of software: their names are in Latin letters."""
+    return re.search(r"[A-Za-z]{2}|\b[CRD]\b", one.label) is not None
 
 
 def _versioned(seen: Evidence, pair: tuple[Reported, Reported]) -> bool:
