@@ -165,10 +165,10 @@ def accounts(run: Run) -> list[TimeAccount]:
 def check_server(run: Run) -> None:
     """The account and the server's own figure are of one clock."""
     for trial, account in zip(run.trials, accounts(run), strict=True):
-        assert trial.server is not None and trial.server.cpu_ns is not None
+        assert trial.server is not None and trial.server.cpu_share is not None
         core = account.of("server")
         assert core is not None
-        assert core.server_ns == pytest.approx(trial.server.cpu_ns, rel=0.1, abs=3 * TICK_NS)
+        assert core.share(core.server_ns) == pytest.approx(trial.server.cpu_share, rel=0.1, abs=0.05)
 
 
 def test_each_core_s_shares_add_up_in_a_trial(tmp_path: Path) -> None:

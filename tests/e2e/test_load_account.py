@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from assay.servers.listening import listener
+from assay.servers.listening import listener, listener_at
+from assay.servers.sampler import TreeClock
 
 SERVER = """
 import os, socket, sys, threading
@@ -131,3 +132,15 @@ def test_a_load_accounts_for_its_server_and_for_who_runs_beside_it(tmp_path: Pat
     assert core["server_user_ns"] + core["server_kernel_ns"] > 0
     assert account["server"]["threads"] >= 2 and account["server"]["waited_ns"] is not None
     assert account["idle_cpu_share"] is not None and account["idle_cpu_share"] < 0.5
+
+
+def test_a_server_that_somebody_else_runs_has_a_clock() -> None:
+    with serving() as (port, pid):
+        assert listener_at("127.0.0.1", port) == listener("127.0.0.1", port)
+        assert listener_at("192.0.2.1", port) is None
+        clock = TreeClock(pid, counted=True)
+        before = clock.read_ns()
+        load(port, "-d", "0.3s")
+        after = clock.read_ns()
+    assert before is not None and after is not None and after > before
+    assert clock.pids == {pid}

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.engine.generator import GoingSlices, arm_generators_of
-from assay.model.account import ThreadTime, TimeAccount
+from assay.model.account import TimeAccount
 from assay.model.block import Block, Lengths, ServerSlice
 from assay.model.costs import CountedCosts
 from assay.model.interleaving import (
@@ -44,7 +44,7 @@ from assay.servers import account, probe
 from assay.servers.account import Counted
 from assay.servers.build import Prepared
 from assay.servers.server import ExternalAddress, ExternalServer
-from assay.servers.site import Sampling
+from assay.servers.site import Sampling, hidden_server
 
 Ready = Prepared | ExternalAddress
 
@@ -300,20 +300,21 @@ def _trial_of(
         warm_up=offered.progress.warm.get(place),
         link=link_to(arm.running, bench),
         generators=offered.generators[place],
-        account=_account(offered, seen, place, arm.running.sampler.thread_time(), bench),
+        account=_account(offered, seen, place, arm.running, bench),
     )
     costs = costs_in(offered.counted_costs[place], trial)
     return explained(msgspec.structs.replace(trial, costs=costs), arm.running, bench)
 
 
 def _account(
-    offered: _OfferedSlices, seen: ArmMeasurement, place: int, threads: ThreadTime | None, bench: Bench
+    offered: _OfferedSlices, seen: ArmMeasurement, place: int, running: Running, bench: Bench
 ) -> TimeAccount | None:
     """Where the time of an arm's slices went; None where its server's machine is not this one."""
     if offered.counted is None or offered.generators[place]:
         return None
     sets, samples = account.core_sets(bench.split), offered.samples
-    found = account.of_arm(sets, offered.counted, samples, place, seen, threads)
+    threads, hidden = running.sampler.thread_time(), hidden_server(running)
+    found = account.of_arm(sets, offered.counted, samples, place, seen, threads, hidden)
     idle = account.resting_share(offered.samples, place, bench.split.server_cores)
     return msgspec.structs.replace(found, idle_cpu_share=idle)
 

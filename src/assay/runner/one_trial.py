@@ -45,7 +45,7 @@ from assay.servers.emulation import HERE, PEER, NetworkPath
 from assay.servers.host import Watch
 from assay.servers.sampler import TreeClock, idle_cores
 from assay.servers.server import HOST, ExternalAddress, ExternalServer, RunningServer
-from assay.servers.site import Watched
+from assay.servers.site import Watched, hidden_server
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
@@ -158,6 +158,7 @@ def _measured(
             warm_up=warmed or loaded.warm_up,
             link=way.link(loaded.carried) if way else link_to(running, bench),
             generators=loaded.generators,
+            account=loaded.account,
         )
         costs = costs_in(loaded.counted, trial)
         trial = explained(msgspec.structs.replace(trial, costs=costs), running, bench)
@@ -303,7 +304,8 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Network
         services = bench.services.used(bench.services.observed(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
         generators = generators_of(load)
-        found = _account(begin, end, measured, threads, bench, way)
+        hidden = hidden_server(running)
+        found = _account(begin, end, measured, threads, hidden, bench, way)
         if found is not None:
             shares = [share for share in (idle, _idle_share(running, bench)) if share is not None]
             found = msgspec.structs.replace(found, idle_cpu_share=min(shares, default=None))
@@ -329,6 +331,7 @@ def _account(
     end: _Edge,
     measured: Measurement,
     threads: ThreadTime | None,
+    hidden: str,
     bench: Bench,
     way: NetworkPath | None,
 ) -> TimeAccount | None:
@@ -342,6 +345,7 @@ def _account(
         between,
         measured,
         threads=threads,
+        hidden=hidden,
         emulation=way.emulation if way else None,
     )
 

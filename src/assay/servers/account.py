@@ -319,6 +319,7 @@ def of_arm(
     place: int,
     arm: ArmMeasurement,
     server_threads: ThreadTime | None,
+    hidden: str = "",
 ) -> TimeAccount:
     """The account of an arm in those of its slices that were looked at in time.
 
@@ -349,6 +350,7 @@ def of_arm(
         else None,
         kernel_threads_ns=round(between.kernel_threads_ns() * part),
         exact=False,
+        server_hidden=bool(hidden),
     )
     threads = generator_threads(arm.measurement, sum(known) if known and len(known) == len(waits) else None)
     return TimeAccount(
@@ -357,7 +359,7 @@ def of_arm(
         server=server_threads,
         generator=threads,
         requests=request_time(arm.measurement, None),
-        unseen=tuple(unseen(between, "")),
+        unseen=tuple(unseen(between, hidden)),
     )
 
 

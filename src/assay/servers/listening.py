@@ -132,6 +132,11 @@ def _holders(inodes: Iterable[str]) -> Iterator[int]:
                             break
 
 
+def listener_at(ip: str, port: int) -> Listener | None:
+    """Who listens at that numeric address; None where it is another machine's."""
+    return listener(ip, port) if target_policy.is_this_machine((ip,)) else None
+
+
 def listener_of(plan: LoadPlan) -> Listener | None:
     """Who answers a settled plan; None where that is another machine."""
     hosts = target_policy.first_hops(plan)

@@ -155,9 +155,10 @@ class TreeClock:
     ticks, if the parent had children or had collected any when it was looked up.
     """
 
-    def __init__(self, supervisor_pid: int) -> None:
-        """`supervisor_pid` is the parent of the tree; its own use does not count."""
-        self._supervisor_pid = supervisor_pid
+    def __init__(self, *tops: int, counted: bool = False) -> None:
+        """`tops` are the parents of the trees: supervisors, whose own use does not count, or processes of a
+        server that somebody else runs, whose use is `counted`."""
+        self._tops, self._counted = tops, counted
         self._used_ns: dict[int, int] = {}
         self._collected_ns: Mapping[int, int] = {}
         self.refresh()
@@ -168,12 +169,17 @@ class TreeClock:
         processes where somebody has just listed them."""
         stats = dict(stats_of_all()) if stats is None else stats
         parents = {pid: stat.parent for pid, stat in stats.items()}
-        tree = below(self._supervisor_pid, parents)
+        tree = {pid for top in self._tops for pid in below(top, parents)}
+        if self._counted:
+            own = {os.getpid(), *below(os.getpid(), parents)}
+            tree = (tree | set(self._tops)) & stats.keys()
+            # Such a server may have started this process: that is no part of it then.
+            tree = tree if own.issuperset(self._tops) else tree - own
         self._used_ns = {pid: self._used_ns.get(pid, 0) for pid in tree}
         have = {parents[pid] for pid in tree}
         self._collected_ns = {
             pid: stats[pid].collected_ns
-            for pid in (*tree, self._supervisor_pid)
+            for pid in tree.union(() if self._counted else self._tops)
             if pid in stats and (pid in have or stats[pid].collected_ns)
         }
 

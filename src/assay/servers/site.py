@@ -34,6 +34,7 @@ from assay.servers.cost_counting import CostCounter, Inspects, counters_of, proc
 from assay.servers.counters import Counters
 from assay.servers.host import Watch
 from assay.servers.inspection import Inspector
+from assay.servers.listening import listener_at
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.sampler import TreeClock
 from assay.servers.server import ExternalServer, RunningServer
@@ -102,7 +103,11 @@ class ArmLooked:
 def looked_at(arm: Lives, host: Watch, *, why: bool = False) -> ArmLooked:
     """An arm of a server on this machine, or of one that stands somewhere."""
     running = arm.running
-    clock = TreeClock(running.kept.supervisor_pid) if isinstance(running, RunningServer) else None
+    clock = None
+    if isinstance(running, RunningServer):
+        clock = TreeClock(running.kept.supervisor_pid)
+    elif pids := tops_of(running):
+        clock = TreeClock(*pids, counted=True)
     return ArmLooked(host, clock, arm.died, counters_of(running, clock) if why else None)
 
 
@@ -261,6 +266,22 @@ class Looking:
         return None if self._enough.is_set() else times
 
 
+def tops_of(running: Running) -> tuple[int, ...]:
+    """The processes above a server; none where it runs elsewhere, or cannot be seen."""
+    if isinstance(running, RunningServer):
+        return (running.kept.supervisor_pid,)
+    found = listener_at(running.host, running.port)
+    return found.pids if found else ()
+
+
+def hidden_server(running: Running) -> str:
+    """Why a server of this machine cannot be seen, in a line; empty where it can, or runs elsewhere."""
+    if isinstance(running, RunningServer):
+        return ""
+    found = listener_at(running.host, running.port)
+    return found.hidden if found else ""
+
+
 def _tops(services: Services) -> dict[str, Collection[int]]:
     """The process above each service, by its name."""
     return {name: (one.kept.supervisor_pid,) for name, one in services.running.items()}
@@ -315,10 +336,7 @@ class Site:
 
     def census(self, running: Running, services: Services) -> Census | None:
         """Count all processes, the server's tree and those of services apart; None where that cannot be."""
-        tops = _tops(services)
-        if isinstance(running, RunningServer):
-            tops[account.SERVER] = (running.kept.supervisor_pid,)
-        return Census.now(tops)
+        return Census.now({**_tops(services), account.SERVER: tops_of(running)})
 
     def counts(self, running: Running) -> CostCounter:
         """Count what a server does that is loaded alone."""
@@ -340,10 +358,8 @@ class Site:
         """Look at servers, their services and the machine at both ends of each slice. `why`: also count what
         each server does in its own."""
         seen = tuple(looked_at(arm, host.Watch(split, begins=False), why=why) for arm in arms)
-        tops = _tops(services)
-        for place, arm in enumerate(arms):
-            if isinstance(arm.running, RunningServer):
-                tops[account.arm_tree(place)] = (arm.running.kept.supervisor_pid,)
+        arm_tops = {account.arm_tree(place): tops_of(arm.running) for place, arm in enumerate(arms)}
+        tops = {**_tops(services), **arm_tops}
         return LocalSampling(seen, slices.started_at_monotonic_ns(), services.clocks(), tops)
 
     def free_bytes(self) -> int:
