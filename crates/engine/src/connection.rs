@@ -74,13 +74,14 @@ pub(crate) struct Connection<T> {
 }
 
 impl<T> Connection<T> {
-    pub(crate) fn new() -> Self {
+    /// `is_logged`: its requests are logged.
+    pub(crate) fn new(is_logged: bool) -> Self {
         Self {
             transport: None,
             stage: ConnectionStage::Closed,
             outstanding: 0,
             sent_bytes: 0,
-            exchange: Exchange::new(),
+            exchange: Exchange::new(is_logged),
             served: 0,
             was_opened: false,
             strayed_after: NONE_STRAYED,
@@ -124,7 +125,8 @@ impl<T> Connection<T> {
             // Whatever else comes before an answer is none of it.
             if !self.is_answering && input.first() == Some(&b'H') {
                 self.is_answering = true;
-                self.exchange.note_first_byte(now_ns, context);
+                let first_byte_ns = self.exchange.note_first_byte(now_ns);
+                context.recorder.first_byte_time.record(first_byte_ns);
             }
             let before = input;
             let is_head = self.exchange.is_head(program);
@@ -247,7 +249,9 @@ impl<T> Connection<T> {
     fn end_answer(&mut self, now_ns: u64, program: &Program, context: &mut ArmContext) {
         self.outstanding -= 1;
         self.count_answer(context);
-        self.exchange.end_answer(now_ns, program, context);
+        if let Some(ns) = self.exchange.end_answer(now_ns, program, context) {
+            context.recorder.service_time.record(ns);
+        }
     }
 
     #[inline]
@@ -328,8 +332,8 @@ impl<T> Connection<T> {
 
     /// What has come of an answer that is given up, in words: an endless one is not a silent server.
     pub(crate) fn came_so_far(&self, program: &Program) -> String {
-        if let Some(head) = self.exchange.head {
-            return head.framing.so_far(self.exchange.stamps.body_bytes, true);
+        if let Some(came) = self.exchange.came_so_far(true) {
+            return came;
         }
         if self.decoder.is_inside_answer() {
             return ", inside the head of the answer".into();

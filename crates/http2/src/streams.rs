@@ -83,19 +83,18 @@ impl<T: Numbered> Streams<T> {
         }
     }
 
-    #[inline]
+    /// Inlined, so that a stream is made where it lies: a copy would wait for the stores of its parts.
+    #[inline(always)]
     pub(crate) fn add(&mut self, stream: T) {
         let number = stream.number();
         let index = match self.free.pop() {
-            Some(index) => {
-                self.list[index as usize] = Some(stream);
-                index
-            }
+            Some(index) => index,
             None => {
-                self.list.push(Some(stream));
+                self.list.push(None);
                 self.list.len() as u32 - 1
             }
         };
+        self.list[index as usize] = Some(stream);
         if self.len() * 2 > self.places.len() {
             self.grow();
         }
@@ -125,7 +124,7 @@ impl<T: Numbered> Streams<T> {
         self.places[place] = stream;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
         let mut hole = self.place(id);
         let Place { number, index } = self.places[hole];

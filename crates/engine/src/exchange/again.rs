@@ -1,6 +1,6 @@
 //! A request that is sent more than once: because its answer is a redirect, or because the server did not process it.
 
-use super::{Exchange, Verdict};
+use super::{Details, Exchange, Verdict};
 use crate::context::ArmContext;
 use crate::program::Program;
 use crate::protocol::ResponseHead;
@@ -26,30 +26,32 @@ impl Exchange {
     #[cold]
     pub(crate) fn follow(&mut self, next: Vec<u8>, now_ns: u64, context: &mut ArmContext) {
         self.count_answer(context);
-        self.begin_again(now_ns);
-        self.redirects += 1;
-        self.rendered = next;
+        let details = self.begin_again(now_ns);
+        details.redirects += 1;
+        details.rendered = next;
     }
 
     /// Its service time goes on from its first send.
-    fn begin_again(&mut self, now_ns: u64) {
-        if self.begun_ns == 0 {
-            self.begun_ns = self.since_ns;
+    fn begin_again(&mut self, now_ns: u64) -> &mut Details {
+        let sent_ns = std::mem::replace(&mut self.since_ns, now_ns);
+        let details = self.details();
+        if details.begun_ns == 0 {
+            details.begun_ns = sent_ns;
         }
-        self.since_ns = now_ns;
+        details
     }
 
     /// Whether it was never sent before.
     #[inline]
     pub(crate) fn is_first_send(&self) -> bool {
-        self.begun_ns == 0
+        let details = self.details.as_ref();
+        details.is_none_or(|details| details.begun_ns == 0)
     }
 
     /// Turns to sending the same once more: one request, whose service time began with the first send.
     #[cold]
     pub(crate) fn send_again(&mut self, now_ns: u64, context: &ArmContext) {
-        self.begin_again(now_ns);
-        self.resent += 1;
+        self.begin_again(now_ns).resent += 1;
         context.recorder.totals.resent.add(u64::from(self.taken));
     }
 
@@ -57,7 +59,11 @@ impl Exchange {
     /// contradicts itself by the answer that it has begun.
     #[cold]
     pub(crate) fn is_final(&self) -> bool {
-        self.resent >= MOST_RESENT || self.head.is_some()
+        self.status != 0
+            || self
+                .details
+                .as_ref()
+                .is_some_and(|details| details.resent >= MOST_RESENT)
     }
 
     /// Whether the requests taken may be sent twice without another effect than once (RFC 9110, 9.2.2).
@@ -77,10 +83,11 @@ impl Exchange {
         if !program.templates[self.template as usize].is_divisible() {
             return false;
         }
-        if let Some(&cut) = self.ends.get(gone - 1) {
-            self.rendered.drain(..cut);
-            self.ends.drain(..gone);
-            self.ends.iter_mut().for_each(|end| *end -= cut);
+        let Details { rendered, ends, .. } = self.details();
+        if let Some(&cut) = ends.get(gone - 1) {
+            rendered.drain(..cut);
+            ends.drain(..gone);
+            ends.iter_mut().for_each(|end| *end -= cut);
         }
         self.taken = count;
         true
@@ -107,10 +114,14 @@ impl Exchange {
         context: &ArmContext,
     ) -> Option<Verdict> {
         let answer = (head.status, context.heads.last_bytes());
-        match redirects.next(self.bytes(program), self.redirects, answer, self.jar.line()) {
+        let cookies = self
+            .details
+            .as_ref()
+            .map_or(&[][..], |details| details.jar.line());
+        match redirects.next(self.bytes(program), self.redirects(), answer, cookies) {
             Next::Nothing => None,
             Next::Request(next) => {
-                self.following = Some(next);
+                self.details().following = Some(next);
                 Some(Verdict::Right)
             }
             Next::Refused(failure, example) => {

@@ -79,11 +79,17 @@ impl Histogram {
     /// Counts one time.
     #[inline]
     pub fn record(&self, value_ns: u64) {
+        self.record_times(value_ns, 1);
+    }
+
+    /// Counts a time so many times.
+    #[inline]
+    pub fn record_times(&self, value_ns: u64, times: u64) {
         let value_ns = value_ns.min(MAX_NS);
-        self.slots[slot_of(value_ns)].add(1);
-        self.count.add(1);
-        self.sum_ns.add(value_ns);
-        let square = u128::from(value_ns) * u128::from(value_ns);
+        self.slots[slot_of(value_ns)].add(times);
+        self.count.add(times);
+        self.sum_ns.add(value_ns.wrapping_mul(times));
+        let square = u128::from(value_ns) * u128::from(value_ns) * u128::from(times);
         let (low, carry) = self.square_low.get().overflowing_add(square as u64);
         self.square_low.set(low);
         self.square_high

@@ -157,8 +157,6 @@ impl<T: Transport> Http2<T> {
 impl Listener for Reading<'_> {
     #[inline]
     fn answer(&mut self, key: u32, answer: Answer<'_>) {
-        let exchange = &mut self.slots[key as usize].exchange;
-        exchange.note_first_byte(self.now_ns, self.context);
         let head = self.context.heads.of_fields(
             "HTTP/2",
             (self.number, answer.number),
@@ -166,7 +164,7 @@ impl Listener for Reading<'_> {
             answer.fields.iter(),
             self.program.reads_heads,
         );
-        exchange.take_head(head, &[], self.program, self.context);
+        self.take_head(key, head);
     }
 
     #[inline]

@@ -1,8 +1,8 @@
 //! HTTP/2 and HTTP/3 in an arm: a [`MuxConnection`] carries the requests of several [`StreamSlot`]s at once.
 //!
 //! A slot is to them what a connection is to HTTP/1: it has one request under way at a time, thinks between
-//! two of them, and waits after failures. A plan has as many as connections times streams, and slot `n` sends on
-//! the arm's connection `n` modulo their number. Nothing here reads a clock or waits.
+//! two of them, and waits after failures. A plan has as many as connections times streams; those of one
+//! connection lie side by side. Nothing here reads a clock or waits.
 //!
 //! ```text
 //!   Free ── taken ─▶ Waiting ── a stream is opened ─▶ Sent ── answered, failed ─▶ Free
@@ -18,13 +18,13 @@ mod waiting;
 use crate::connection::ConnectionStage;
 use crate::context::{ArmContext, ConnectionFailure};
 use crate::program::Program;
-use crate::protocol::http2::make;
+use crate::protocol::http2::{Request, make};
 use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 pub(crate) use connection::{Carrier, MuxConnection};
 pub(crate) use http2::Http2;
 pub(crate) use http3::{Http3, Quic};
-use reading::Reading;
+use reading::{Reading, Repeated};
 pub(crate) use slot::{EndedStreams, SlotState, StreamSlot};
 
 /// The multiplexed connections of an arm, with the slots for their requests.
@@ -33,6 +33,10 @@ pub(crate) struct Multiplexer<T> {
     pub(crate) connections: Vec<MuxConnection<T>>,
     /// Connections that have something to send.
     pub(crate) due: Vec<u32>,
+    /// How many slots each connection has.
+    streams: u32,
+    /// A request as fields, where it is made anew each time.
+    made: Option<Request>,
     /// Slots whose requests are in a connection's buffer and not stamped yet: they are when that is written.
     unstamped: Vec<u32>,
     /// What came of the streams since it was last looked at.
@@ -42,17 +46,31 @@ pub(crate) struct Multiplexer<T> {
 }
 
 impl<T: Transport> Multiplexer<T> {
-    pub(crate) fn new(connections: usize, streams: usize, quic: Option<Quic>) -> Self {
+    /// `is_logged`: its requests are logged.
+    pub(crate) fn new(
+        connections: usize,
+        streams: usize,
+        is_logged: bool,
+        quic: Option<Quic>,
+    ) -> Self {
         Self {
             slots: (0..connections * streams)
-                .map(|slot| StreamSlot::new((slot % connections) as u32))
+                .map(|_| StreamSlot::new(is_logged))
                 .collect(),
             connections: (0..connections).map(|_| MuxConnection::new()).collect(),
             due: Vec::with_capacity(connections),
+            streams: streams as u32,
+            made: None,
             unstamped: Vec::with_capacity(streams),
             ended: EndedStreams::default(),
             quic: quic.map(Box::new),
         }
+    }
+
+    /// The connection that a slot's requests go over.
+    #[inline]
+    pub(crate) fn connection_of(&self, slot: u32) -> u32 {
+        slot / self.streams
     }
 
     /// The connection is among those that are written next.
@@ -104,10 +122,11 @@ impl<T: Transport> Multiplexer<T> {
             if !exchange.is_first_send() {
                 continue;
             }
-            let stamps = &mut exchange.stamps;
-            match stamps.begun_ns >= loop_began_ns {
-                true => stamps.begun_ns = now_ns,
-                false => stamps.connect_ns = now_ns.saturating_sub(stamps.begun_ns),
+            if let Some(stamps) = exchange.stamps() {
+                match stamps.begun_ns >= loop_began_ns {
+                    true => stamps.begun_ns = now_ns,
+                    false => stamps.connect_ns = now_ns.saturating_sub(stamps.begun_ns),
+                }
             }
             match &context.recorder.open_loop {
                 Some(times) => {
@@ -143,16 +162,15 @@ impl<T: Transport> Multiplexer<T> {
     /// Opens a stream for a slot's request, as its carrier writes it.
     #[inline]
     fn open_stream(&mut self, number: u32, connection: u32, program: &Program) -> Option<u64> {
-        let slot = &mut self.slots[number as usize];
-        let exchange = &slot.exchange;
+        let exchange = &self.slots[number as usize].exchange;
         let template = &program.templates[exchange.template as usize];
         let fixed = template.fields.as_ref();
-        let fixed = fixed.filter(|_| exchange.redirects == 0);
+        let fixed = fixed.filter(|_| exchange.redirects() == 0);
         if fixed.is_none() {
             let text = exchange.bytes(program);
-            make(text, program.scheme, &mut slot.made);
+            make(text, program.scheme, &mut self.made);
         }
-        let fields = fixed.or(slot.made.as_ref())?;
+        let fields = fixed.or(self.made.as_ref())?;
         match &mut self.connections[connection as usize].carrier {
             Carrier::None => None,
             Carrier::Http2(http2) => http2.open(number, fields),
@@ -239,13 +257,15 @@ impl<T: Transport> Multiplexer<T> {
             program,
             context,
             answers: 0,
+            first_bytes: Repeated::default(),
+            services: Repeated::default(),
         };
         let result = read(
             &mut connection.carrier,
             self.quic.as_deref_mut(),
             &mut reading,
         );
-        let answers = reading.answers;
+        let answers = reading.end();
         connection.note_answered(answers, &context.recorder);
         connection.note_stall(now_ns, &context.recorder);
         result

@@ -3,6 +3,8 @@
 use super::slot::{EndedStreams, SlotState, StreamSlot};
 use crate::context::{ArmContext, ConnectionFailure};
 use crate::program::Program;
+use crate::protocol::ResponseHead;
+use crate::record::Histogram;
 
 /// What is at hand while a connection is read.
 pub(super) struct Reading<'a> {
@@ -15,6 +17,35 @@ pub(super) struct Reading<'a> {
     pub(super) context: &'a mut ArmContext,
     /// How many answers have ended.
     pub(super) answers: u32,
+    /// Times until the first bytes and ends of its answers.
+    pub(super) first_bytes: Repeated,
+    pub(super) services: Repeated,
+}
+
+/// A time that follows itself: what was sent at once and is read at once took the same time.
+#[derive(Debug, Default)]
+pub(super) struct Repeated {
+    ns: u64,
+    count: u64,
+}
+
+impl Repeated {
+    /// Counts a time, and records the one before where it is another.
+    #[inline]
+    pub(super) fn add(&mut self, ns: u64, histogram: &Histogram) {
+        if ns != self.ns {
+            self.record(histogram);
+            self.ns = ns;
+        }
+        self.count += 1;
+    }
+
+    #[inline]
+    fn record(&mut self, histogram: &Histogram) {
+        if self.count > 0 {
+            histogram.record_times(self.ns, std::mem::take(&mut self.count));
+        }
+    }
 }
 
 impl Reading<'_> {
@@ -25,10 +56,30 @@ impl Reading<'_> {
         let slot = &mut self.slots[key as usize];
         if !slot.exchange.is_followed() {
             slot.state = SlotState::Free;
-            slot.exchange
-                .end_answer(self.now_ns, self.program, self.context);
+            let ended = (slot.exchange).end_answer(self.now_ns, self.program, self.context);
+            if let Some(service_ns) = ended {
+                (self.services).add(service_ns, &self.context.recorder.service_time);
+            }
         }
         self.ended.answered.push(key);
+    }
+
+    /// The head of an answer.
+    #[inline]
+    pub(super) fn take_head(&mut self, key: u32, head: ResponseHead) {
+        let exchange = &mut self.slots[key as usize].exchange;
+        let first_byte_ns = exchange.note_first_byte(self.now_ns);
+        (self.first_bytes).add(first_byte_ns, &self.context.recorder.first_byte_time);
+        exchange.take_head(head, &[], self.program, self.context);
+    }
+
+    /// All is read: records what is left to record. How many answers have ended.
+    #[inline]
+    pub(super) fn end(mut self) -> u32 {
+        let recorder = &self.context.recorder;
+        self.first_bytes.record(&recorder.first_byte_time);
+        self.services.record(&recorder.service_time);
+        self.answers
     }
 
     /// There will be no answer.

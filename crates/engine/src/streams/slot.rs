@@ -8,9 +8,13 @@ use crate::record::recorder::Recorder;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SlotState {
     Free,
-    /// For a stream; whether because the peer allows no more of them at once.
+    /// For a stream.
     Waiting {
+        /// Because the peer allows no more of them at once.
         is_held: bool,
+        /// When the request, or the one that follows a redirect, began to wait for a connection: it may not for longer
+        /// than the timeout, however many are opened meanwhile.
+        taken_ns: u64,
     },
     /// On a stream: HTTP/2's number of it, or which of the requests on a connection of HTTP/3 it is.
     Sent {
@@ -18,37 +22,51 @@ pub(crate) enum SlotState {
     },
 }
 
-/// Room for one request at a time on a multiplexed connection.
+impl SlotState {
+    /// A request begins to wait for a connection.
+    #[inline]
+    pub(crate) fn waiting(now_ns: u64) -> Self {
+        Self::Waiting {
+            is_held: false,
+            taken_ns: now_ns,
+        }
+    }
+}
+
+/// Room for one request at a time on a multiplexed connection: a cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct StreamSlot {
     pub(crate) exchange: Exchange,
     pub(crate) state: SlotState,
-    /// The connection that its requests go over.
-    pub(crate) connection: u32,
-    /// When its request, or the one that follows a redirect, began to wait for a connection: it may not for longer
-    /// than the timeout, however many are opened meanwhile.
-    pub(crate) taken_ns: u64,
-    /// The request as fields, where it is made anew each time.
-    pub(crate) made: Option<assay_http2::client::Request>,
 }
 
+const _: () = assert!(size_of::<StreamSlot>() == 64);
+
 impl StreamSlot {
-    pub(crate) fn new(connection: u32) -> Self {
+    pub(crate) fn new(is_logged: bool) -> Self {
         Self {
-            exchange: Exchange::new(),
+            exchange: Exchange::new(is_logged),
             state: SlotState::Free,
-            connection,
-            taken_ns: 0,
-            made: None,
         }
+    }
+
+    /// Its request waits because the peer allows no more streams; whether it did before.
+    pub(crate) fn hold(&mut self) -> bool {
+        match &mut self.state {
+            SlotState::Waiting { is_held, .. } => std::mem::replace(is_held, true),
+            SlotState::Free | SlotState::Sent { .. } => false,
+        }
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self.state, SlotState::Waiting { is_held: true, .. })
     }
 
     /// Counts how long it has waited for the peer's leave, where it has.
     #[inline]
     pub(crate) fn note_wait(&self, now_ns: u64, recorder: &Recorder) {
-        if let (SlotState::Waiting { is_held: true }, Some(counts)) =
-            (self.state, &recorder.streams)
-        {
+        if let (true, Some(counts)) = (self.is_held(), &recorder.streams) {
             let waited_ns = now_ns.saturating_sub(self.exchange.since_ns);
             counts.waits.add(1);
             counts.wait_ns.add(waited_ns);

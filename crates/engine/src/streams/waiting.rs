@@ -6,8 +6,6 @@ use crate::connection::ConnectionStage;
 use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 
-const HELD: SlotState = SlotState::Waiting { is_held: true };
-
 impl<T: Transport> Multiplexer<T> {
     /// Notes of what waits that it waits for the peer's leave, where it does.
     pub(super) fn hold(&mut self, number: u32) {
@@ -17,12 +15,12 @@ impl<T: Transport> Multiplexer<T> {
         }
         // What came last is at the back or, after a redirect, at the front: those between are held already.
         for &slot in connection.waiting.iter().rev() {
-            if std::mem::replace(&mut self.slots[slot as usize].state, HELD) == HELD {
+            if self.slots[slot as usize].hold() {
                 break;
             }
         }
         for &slot in &connection.waiting {
-            if std::mem::replace(&mut self.slots[slot as usize].state, HELD) == HELD {
+            if self.slots[slot as usize].hold() {
                 break;
             }
         }
@@ -33,7 +31,9 @@ impl<T: Transport> Multiplexer<T> {
         for &slot in &self.connections[number as usize].waiting {
             let slot = &mut self.slots[slot as usize];
             slot.note_wait(now_ns, recorder);
-            slot.state = SlotState::Waiting { is_held: false };
+            if let SlotState::Waiting { is_held, .. } = &mut slot.state {
+                *is_held = false;
+            }
         }
     }
 
@@ -47,7 +47,9 @@ impl<T: Transport> Multiplexer<T> {
         );
         let mut overdue = Vec::new();
         connection.waiting.retain(|&slot| {
-            let taken_ns = slots[slot as usize].taken_ns;
+            let SlotState::Waiting { taken_ns, .. } = slots[slot as usize].state else {
+                return true;
+            };
             let is_overdue = now_ns >= taken_ns + limit_ns && (is_open || taken_ns < begun_ns);
             if is_overdue {
                 overdue.push(slot);
@@ -67,7 +69,7 @@ impl<T: Transport> Multiplexer<T> {
     /// The same, and how long requests have waited for the peer's leave.
     pub(crate) fn cut_waits(&mut self, at_ns: u64, recorder: &Recorder) {
         self.cut_stalls(at_ns, recorder);
-        for slot in self.slots.iter_mut().filter(|slot| slot.state == HELD) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.is_held()) {
             slot.note_wait(at_ns, recorder);
             slot.exchange.since_ns = slot.exchange.since_ns.max(at_ns);
         }

@@ -13,7 +13,6 @@ use super::slices::SliceRecorder;
 use crate::connection::{Connection, ConnectionStage};
 use crate::context::ArmContext;
 use crate::control::Control;
-
 use crate::plan::RequestOrder;
 use crate::program::{Picker, Program};
 use crate::schedule::Schedule;
@@ -65,36 +64,42 @@ impl<T: Transport> Arm<T> {
         connector: T::Connector,
         mut context: ArmContext,
     ) -> Self {
-        let streams = program.streams;
-        let places = assignment.connections * streams.unwrap_or(1) as usize;
+        let streams_each = program.streams.unwrap_or(1);
+        let places = assignment.connections * streams_each as usize;
         let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
         // With a rate for opening, places become vacant one after the other.
         let later = |slot: u32| {
-            let slot_of_worker = u64::from(slot) % assignment.connections as u64;
-            let number =
-                slot_of_worker * u64::from(assignment.workers) + u64::from(assignment.number);
+            let before = u64::from(slot / streams_each) * u64::from(assignment.workers);
+            let number = before + u64::from(assignment.number);
             Reverse((number * program.opening_gap_ns, slot))
         };
+        // The slots of a connection lie side by side, and are taken one of each connection after the other.
+        let of = assignment.connections as u32;
+        let spread = |turn: u32| turn % of * streams_each + turn / of;
         let (vacant, sleepers) = match (program.opening_gap_ns, &mut context.supply) {
             (0, Some(supply)) if supply.has_delays() => {
                 let later = |slot| Reverse((supply.delay_ns(), slot));
                 (Vec::new(), (0..places as u32).map(later).collect())
             }
-            (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
+            (0, _) => {
+                let places = (0..places as u32).rev();
+                (places.map(spread).collect(), BinaryHeap::new())
+            }
             _ => (Vec::new(), (0..places as u32).map(later).collect()),
         };
-        let quic = streams.and_then(|_| T::quic(&connector));
-        let (protocol, of_http1, multiplexed) = match (streams, &quic) {
+        let quic = program.streams.and_then(|_| T::quic(&connector));
+        let (protocol, of_http1, multiplexed) = match (program.streams, &quic) {
             (None, _) => (Protocol::Http1, places, 0),
             (Some(_), None) => (Protocol::Http2, 0, assignment.connections),
             (Some(_), Some(_)) => (Protocol::Http3, 0, assignment.connections),
         };
         let quic = quic.map(|connector| Quic::new(connector, &program));
-        let streams = streams.unwrap_or(0) as usize;
+        let streams = program.streams.unwrap_or(0) as usize;
+        let is_logged = context.log.is_some();
         Self {
-            connections: (0..of_http1).map(|_| Connection::new()).collect(),
+            connections: (0..of_http1).map(|_| Connection::new(is_logged)).collect(),
             protocol,
-            mux: Box::new(Multiplexer::new(multiplexed, streams, quic)),
+            mux: Box::new(Multiplexer::new(multiplexed, streams, is_logged, quic)),
             picker: Picker::new(&program, seed),
             clients: (program.order == RequestOrder::PerConnection)
                 .then(|| Box::new(Clients::new(&assignment))),
@@ -132,7 +137,7 @@ impl<T: Transport> Arm<T> {
     /// Whether there is a connection, or a place for one, that carries nothing.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        !(self.idle.is_empty() && self.vacant.is_empty())
+        !self.idle.is_empty() || !self.vacant.is_empty()
     }
 
     /// The same, once places whose clients have nothing left are out of the way.
@@ -153,7 +158,7 @@ impl<T: Transport> Arm<T> {
     fn client(&self, slot: u32) -> u32 {
         match self.protocol {
             Protocol::Http1 => slot,
-            Protocol::Http2 | Protocol::Http3 => self.mux.slots[slot as usize].connection,
+            Protocol::Http2 | Protocol::Http3 => self.mux.connection_of(slot),
         }
     }
 
@@ -251,14 +256,12 @@ impl<T: Transport> Arm<T> {
         }
         let mux = &mut self.mux;
         let stream = &mut mux.slots[slot as usize];
-        stream.state = SlotState::Waiting { is_held: false };
-        stream.taken_ns = now_ns;
+        stream.state = SlotState::waiting(now_ns);
         stream.exchange.take(template, count, intended_ns, now_ns);
         stream.exchange.render(&self.program, &mut self.context);
-        mux.connections[stream.connection as usize]
-            .waiting
-            .push_back(slot);
-        stream.connection
+        let connection = mux.connection_of(slot);
+        mux.connections[connection as usize].waiting.push_back(slot);
+        connection
     }
 
     /// What follows a slot's answer, which is complete.
@@ -268,11 +271,10 @@ impl<T: Transport> Arm<T> {
         let stream = &mut mux.slots[slot as usize];
         if let Some(next) = stream.exchange.take_following() {
             stream.exchange.follow(next, now_ns, &mut self.context);
-            stream.state = SlotState::Waiting { is_held: false };
-            stream.taken_ns = now_ns;
-            mux.connections[stream.connection as usize]
-                .waiting
-                .push_front(slot);
+            stream.state = SlotState::waiting(now_ns);
+            let connection = mux.connection_of(slot);
+            let waiting = &mut mux.connections[connection as usize].waiting;
+            waiting.push_front(slot);
             return;
         }
         match self.pause_ns() {
@@ -324,9 +326,8 @@ impl<T: Transport> Arm<T> {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
         self.mux.tend(&self.context.recorder);
         self.mux.cut_waits(end_ns, &self.context.recorder);
-        let on_streams = self.mux.outstanding();
-        let left: u64 = left.sum();
-        self.context.recorder.left_in_flight.set(left + on_streams);
+        let left = left.sum::<u64>() + self.mux.outstanding();
+        self.context.recorder.left_in_flight.set(left);
         if self.slice_recorder.is_none() && !self.is_retired {
             self.context.recorder.notes().left_ages_ns = Some(self.ages_ns(end_ns).collect());
         }

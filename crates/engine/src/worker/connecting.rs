@@ -83,7 +83,7 @@ impl<T: Transport> Worker<T> {
 
 /// One failure may be the server's idle timeout and is tried again at once; a server that is
 /// gone is asked less and less often, as far as the plan allows.
-pub(super) fn wait_ns(failures: u32, longest_ns: u64) -> u64 {
+pub(super) fn wait_ns(failures: u8, longest_ns: u64) -> u64 {
     match failures {
         0 | 1 => 0,
         n => (FIRST_WAIT_NS << (n - 2).min(40)).min(longest_ns),

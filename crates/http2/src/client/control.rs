@@ -86,10 +86,9 @@ impl Client {
                 let more = i64::from(value) - self.peer_window;
                 self.peer_window = i64::from(value);
                 for stream in self.streams.iter_mut() {
-                    stream.send_window += more;
-                    if stream.send_window > i64::from(MOST) {
-                        return Err(Fault::BadWindow(crate::fault::ABOVE_MOST));
-                    }
+                    let window = i32::try_from(i64::from(stream.send_window) + more);
+                    stream.send_window =
+                        window.map_err(|_| Fault::BadWindow(crate::fault::ABOVE_MOST))?;
                 }
             }
             setting::MAX_FRAME_SIZE => {

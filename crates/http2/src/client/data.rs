@@ -1,8 +1,8 @@
 //! Bodies in both directions, and the windows that hold them back.
 
-use super::stream::Stream;
+use super::stream::{Stream, UNKNOWN};
 use super::{Client, Listener};
-use crate::frame::{self, FrameHeader, MOST, flag, kind};
+use crate::frame::{self, FrameHeader, flag, kind};
 use crate::{Fault, StreamFault};
 
 const TOO_MUCH_DATA: &str = "more data than its content-length says, or its status allows";
@@ -134,7 +134,7 @@ impl Client {
             return;
         };
         let key = stream.key;
-        if stream.length_left.is_some_and(|left| left > 0) {
+        if !matches!(stream.length_left, 0 | UNKNOWN) {
             let fault = StreamFault::Malformed("less data than its content-length says");
             self.idle_frames = 0;
             self.part_from(stream, fault.code(), out);
@@ -164,28 +164,30 @@ impl Client {
         let Some(stream) = self.streams.get(id) else {
             return true;
         };
-        let Some((body, sent)) = &mut stream.unsent else {
+        let Some(body) = &stream.unsent else {
             return true;
         };
-        while *sent < body.len() {
+        let mut sent = stream.sent as usize;
+        while sent < body.len() {
             let window = self
                 .send_window
-                .min(stream.send_window)
+                .min(i64::from(stream.send_window))
                 .min(self.peer_payload as i64);
             if window <= 0 {
                 return false;
             }
-            let end = body.len().min(*sent + window as usize);
+            let end = body.len().min(sent + window as usize);
             let is_last = if end == body.len() {
                 flag::END_STREAM
             } else {
                 0
             };
-            let piece = &body[*sent..end];
+            let piece = &body[sent..end];
             frame::write(kind::DATA, is_last, id, piece, out);
             self.send_window -= piece.len() as i64;
-            stream.send_window -= piece.len() as i64;
-            *sent = end;
+            stream.send_window -= piece.len() as i32;
+            sent = end;
+            stream.sent = end as u32;
             // What let the body go on was no idle frame.
             self.idle_frames = 0;
         }
@@ -218,18 +220,19 @@ impl Client {
         let Some(stream) = self.streams.get(id) else {
             return;
         };
-        stream.send_window += i64::from(by);
-        let fault = match by {
-            0 => Some(crate::fault::ZERO_UPDATE),
-            _ if stream.send_window > i64::from(MOST) => Some(crate::fault::ABOVE_MOST),
-            _ => None,
+        let raised = i32::try_from(i64::from(stream.send_window) + i64::from(by));
+        let why = match (by, raised) {
+            (1.., Ok(raised)) => {
+                stream.send_window = raised;
+                if stream.unsent.is_some() && self.send_body(id, out) {
+                    self.waiting.retain(|&waiting| waiting != id);
+                }
+                return;
+            }
+            (0, _) => crate::fault::ZERO_UPDATE,
+            (_, Err(_)) => crate::fault::ABOVE_MOST,
         };
-        if let Some(why) = fault {
-            return self.fail(id, StreamFault::BadWindow(why), out, to);
-        }
-        if stream.unsent.is_some() && self.send_body(id, out) {
-            self.waiting.retain(|&waiting| waiting != id);
-        }
+        self.fail(id, StreamFault::BadWindow(why), out, to);
     }
 }
 
@@ -245,21 +248,21 @@ fn take_stream_window(
     data: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), StreamFault> {
-    stream.receive_window -= head.length as i64;
+    stream.receive_window -= head.length as i32;
     if stream.receive_window < 0 {
         return Err(StreamFault::WindowOverrun);
     }
     if !stream.has_head {
         return Err(StreamFault::Malformed("data before the head"));
     }
-    if let Some(left) = &mut stream.length_left {
-        let missing = left.checked_sub(data as u64);
-        *left = missing.ok_or(StreamFault::Malformed(TOO_MUCH_DATA))?;
+    if stream.length_left != UNKNOWN {
+        let missing = stream.length_left.checked_sub(data as u64);
+        stream.length_left = missing.ok_or(StreamFault::Malformed(TOO_MUCH_DATA))?;
     }
     stream.taken += head.length as u32;
     if stream.taken >= window / 2 && !head.has(flag::END_STREAM) {
         frame::write_window(stream.id, stream.taken, out);
-        stream.receive_window += i64::from(stream.taken);
+        stream.receive_window += stream.taken as i32;
         stream.taken = 0;
     }
     Ok(())

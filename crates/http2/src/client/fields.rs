@@ -1,5 +1,6 @@
 //! Heads of answers and of requests, as blocks.
 
+use super::stream::UNKNOWN;
 use super::{Answer, Client, Listener, MOST_FIELD_BYTES, Request};
 use crate::frame::{self, DEFAULT_PAYLOAD_BYTES, FrameHeader, flag, kind};
 use crate::meaning::{Meaning, meaning};
@@ -75,7 +76,7 @@ impl Client {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn headers(
         &mut self,
         head: FrameHeader,
@@ -131,7 +132,7 @@ impl Client {
     }
 
     /// A whole block: an interim answer, a head, or trailers.
-    #[inline]
+    #[inline(always)]
     fn whole_block(
         &mut self,
         head: FrameHeader,
@@ -162,7 +163,11 @@ impl Client {
         stream.has_head = true;
         let has_no_body = stream.is_head_request || matches!(status, 204 | 304);
         // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
-        stream.length_left = if has_no_body { Some(0) } else { length };
+        stream.length_left = if has_no_body {
+            0
+        } else {
+            length.map_or(UNKNOWN, |length| length.min(UNKNOWN - 1))
+        };
         let key = stream.key;
         let answer = Answer {
             status,
@@ -196,8 +201,8 @@ impl Client {
             (Err(why), ..) => why,
             (Ok(Some(101)), ..) => "101 Switching Protocols, which HTTP/2 has not",
             (Ok(Some(_)), false, false) => {
-                stream.interim_bytes += block_bytes.max(1);
-                if stream.interim_bytes > MOST_FIELD_BYTES {
+                stream.interim_bytes += block_bytes.max(1) as u32;
+                if stream.interim_bytes > MOST_FIELD_BYTES as u32 {
                     let fault = StreamFault::TooManyInterim(MOST_FIELD_BYTES);
                     self.fail(head.stream, fault, out, to);
                 }

@@ -26,7 +26,7 @@ use crate::streams::Streams;
 use crate::{Fault, StreamFault};
 use data::Incoming;
 use fields::{Block, Cached, Memo};
-use stream::Stream;
+use stream::{Stream, UNKNOWN};
 
 /// The fields of one answer, and its interim answers, may not be longer; as with HTTP/1.
 pub const MOST_FIELD_BYTES: usize = 512 * 1024;
@@ -245,14 +245,15 @@ impl Client {
         self.streams.add(Stream {
             id,
             key,
-            send_window: self.peer_window,
-            receive_window: i64::from(self.windows.stream.max(unsettled)),
+            send_window: self.peer_window as i32,
+            receive_window: self.windows.stream.max(unsettled) as i32,
             taken: 0,
-            unsent: has_body.then(|| (Arc::clone(&request.body), 0)),
+            unsent: has_body.then(|| Arc::clone(&request.body)),
+            sent: 0,
             has_head: false,
             is_head_request: request.is_head,
             interim_bytes: 0,
-            length_left: None,
+            length_left: UNKNOWN,
         });
         if has_body && !self.send_body(id, out) {
             self.waiting.push_back(id);

@@ -258,11 +258,9 @@ impl Stream {
         heads: &mut Heads,
         at: &mut Reading<'_>,
     ) -> Result<(), message::MessageError> {
-        let exchange = &mut at.slots[self.key as usize].exchange;
         while let Some(event) = self.reader.next(&mut input, heads)? {
             match event {
                 Event::Answer { status } => {
-                    exchange.note_first_byte(at.now_ns, at.context);
                     let head = at.context.heads.of_fields(
                         "HTTP/3",
                         (OF_ANY, heads.changes()),
@@ -270,9 +268,12 @@ impl Stream {
                         heads.fields().iter(),
                         at.program.reads_heads,
                     );
-                    exchange.take_head(head, &[], at.program, at.context);
+                    at.take_head(self.key, head);
                 }
-                Event::Body(data) => exchange.take_data(data, at.program, at.context),
+                Event::Body(data) => {
+                    let exchange = &mut at.slots[self.key as usize].exchange;
+                    exchange.take_data(data, at.program, at.context);
+                }
                 Event::Request => {}
             }
         }

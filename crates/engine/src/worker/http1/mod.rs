@@ -160,8 +160,9 @@ impl<T: Transport> Worker<T> {
         }
         connection.stage = ConnectionStage::Busy;
         connection.exchange.since_ns = self.now_ns;
-        let begun_ns = connection.exchange.stamps.begun_ns;
-        connection.exchange.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
+        if let Some(stamps) = connection.exchange.stamps() {
+            stamps.connect_ns = self.now_ns.saturating_sub(stamps.begun_ns);
+        }
         if !self.arm.program.is_open_loop && connection.exchange.is_first_send() {
             connection.exchange.intended_ns = self.now_ns;
         }

@@ -181,20 +181,17 @@ impl<T: Transport> Worker<T> {
             .fail(broken.failure, failed, || broken.detail);
         connection.exchange.failures = connection.exchange.failures.saturating_add(1);
         let failures = connection.exchange.failures;
-        if let Some(log) = &mut self.arm.context.log {
+        if self.arm.context.log.is_some() {
             for _ in 0..failed {
-                log.note_end(
-                    connection.exchange.stamps,
-                    self.now_ns,
-                    Some(broken.failure),
-                );
+                let failure = Some(broken.failure);
+                (connection.exchange).log(self.now_ns, failure, &mut self.arm.context);
             }
         }
         if self.arm.program.ends_on.contains(&broken.failure) {
             self.end_for_failure();
         }
         if self.arm.program.ends_unreached && self.arm.context.recorder.opened.get() == 0 {
-            self.note_unreached(failures);
+            self.note_unreached(u32::from(failures));
         }
         self.arm.drop_connection(slot);
         // Never at once into `vacant`: where connecting fails within its own call, starting would

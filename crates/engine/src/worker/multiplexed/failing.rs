@@ -24,9 +24,8 @@ impl<T: Transport> Worker<T> {
         slot.exchange.failures = slot.exchange.failures.saturating_add(1);
         let recorder = &arm.context.recorder;
         recorder.fail(broken.failure, 1, || broken.detail.clone());
-        if let Some(log) = &mut arm.context.log {
-            log.note_end(slot.exchange.stamps, self.now_ns, Some(broken.failure));
-        }
+        let failure = Some(broken.failure);
+        slot.exchange.log(self.now_ns, failure, &mut arm.context);
         let wait_ns = wait_ns(slot.exchange.failures, arm.program.retry_wait_max_ns);
         let wakes = Reverse((self.now_ns + wait_ns, number));
         arm.sleepers.push(wakes);
@@ -48,9 +47,9 @@ impl<T: Transport> Worker<T> {
         }
         slot.exchange.clear(&mut arm.context);
         slot.exchange.send_again(now_ns, &arm.context);
-        slot.state = SlotState::Waiting { is_held: false };
-        slot.taken_ns = now_ns;
-        mux.connections[slot.connection as usize]
+        slot.state = SlotState::waiting(now_ns);
+        let connection = mux.connection_of(number);
+        mux.connections[connection as usize]
             .waiting
             .push_front(number);
         true
@@ -141,7 +140,7 @@ impl<T: Transport> Worker<T> {
                     self.time_out(number, stream, since_ns, after);
                 }
                 SlotState::Sent { .. } => oldest_ns = oldest_ns.min(since_ns),
-                SlotState::Waiting { .. } => oldest_ns = oldest_ns.min(slot.taken_ns),
+                SlotState::Waiting { taken_ns, .. } => oldest_ns = oldest_ns.min(taken_ns),
                 SlotState::Free => {}
             }
         }
@@ -176,13 +175,11 @@ impl<T: Transport> Worker<T> {
     /// Gives up a request that was sent. A connection on which nothing was heard for so long takes no more.
     fn time_out(&mut self, slot: u32, stream: u64, since_ns: u64, after: &str) {
         let mux = &mut self.arm.mux;
-        let number = mux.slots[slot as usize].connection;
+        let number = mux.connection_of(slot);
         let connection = &mut mux.connections[number as usize];
         connection.is_silent |= connection.heard_ns <= since_ns;
         let exchange = &mux.slots[slot as usize].exchange;
-        let came = (exchange.head)
-            .map(|head| head.framing.so_far(exchange.stamps.body_bytes, false))
-            .unwrap_or_default();
+        let came = exchange.came_so_far(false).unwrap_or_default();
         let why = why(SlotState::Sent { stream }, connection);
         let detail = format!("{after}{came}{why}");
         connection.cancel(stream);
@@ -200,7 +197,7 @@ fn why<T: Transport>(state: SlotState, connection: &MuxConnection<T>) -> &'stati
             ", waiting for another connection"
         }
         _ if !connection.is_greeted() => ": the server never sent SETTINGS",
-        SlotState::Waiting { is_held: true } => {
+        SlotState::Waiting { is_held: true, .. } => {
             ", waiting for a stream: the server allows no more at once"
         }
         _ if connection.is_stalled() => ", with bodies waiting for the server's window",
