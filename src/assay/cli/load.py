@@ -180,7 +180,7 @@ def _show(ended: EndedLoad[Any], findings: Sequence[Finding], *, verbose: bool) 
     from assay.report.model.load_document import document
     from assay.report.terminal import in_full, on_screen
 
-    told = document(ended.plan, ended.measurement, findings, ended.costs)
+    told = document(ended.plan, ended.measurement, findings, ended.costs, ended.account)
     where = f"{safe(told.title, 120)}, more: --verbose"
     console.show(in_full(told) if verbose else on_screen(told, where))
 

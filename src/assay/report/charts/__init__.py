@@ -22,6 +22,7 @@ from assay.report.charts.chart import (
     to_svg,
     variables,
 )
+from assay.report.charts.cores import cores
 from assay.report.charts.flames import flames
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import blocks, courses, over_time, percentiles
@@ -37,7 +38,7 @@ def charts(run: Run, found: Sequence[LoadRows] | None = None) -> tuple[Chart, ..
     found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
     across = (*blocks(run), *courses(run, found), *rates.objectives(run), *rates.across(run, found))
-    across = (*across, *flames(run, found))
+    across = (*across, *flames(run, found), cores(run, found))
     drawn = [chart for chart in (*made, *across) if chart is not None]
     first, beside = answer(run, found), None
     alone = len(competing(run.header.cases)) == 1

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay import verdict
 from assay.core import units as fmt
+from assay.model.account import TimeAccount
 from assay.model.costs import Costs
 from assay.model.finding import Finding
 from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
@@ -22,6 +23,7 @@ from assay.report.document import (
     section,
     table,
 )
+from assay.report.model import accounts
 from assay.report.model.costs import cost_section
 from assay.report.model.loads import (
     PERCENTILES,
@@ -48,7 +50,11 @@ _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def document(
-    plan: LoadPlan, measured: Measurement, findings: Sequence[Finding], costs: Costs | None = None
+    plan: LoadPlan,
+    measured: Measurement,
+    findings: Sequence[Finding],
+    costs: Costs | None = None,
+    account: TimeAccount | None = None,
 ) -> Document:
     """The document of a load that has ended. Findings of this load alone: they name no case."""
     asked = None if costs is None else cost_section("What a request costs", {"the server": {0: costs}})
@@ -69,6 +75,7 @@ def document(
         sections=(
             *section("load", "The load", Labelled(tuple(_figures(plan, measured)))),
             *section("costs", "What a request costs", *(asked.tables if asked else ())),
+            *accounts.of_load(account),
             *section("findings", "Findings", Findings(groups(findings))),
         ),
     )

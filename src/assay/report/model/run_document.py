@@ -26,7 +26,7 @@ from assay.report.document import (
     Table,
     section,
 )
-from assay.report.model import circumstances, followers, order, tables
+from assay.report.model import accounts, circumstances, followers, order, tables
 from assay.report.model.answer import answer, name, question, state
 from assay.report.model.costs import cost_sections
 from assay.report.model.rows import (
@@ -113,6 +113,7 @@ def _rest(
     ways = (*circumstances.circumstances(run), ("record", fmt.safe(header.run_id)), ("command", command))
     sentences = map(Paragraph, more)
     yield from section("how", "How it was measured", *sentences, Labelled(ways), background=True)
+    yield from accounts.of_run(run, found)
     yield from section("published", "As published", tables.published(run), background=True)
     yield from section("servers", "Servers", tables.configuration(run), background=True)
     each = tables.trials(run, found)
