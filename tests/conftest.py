@@ -13,6 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # A suite started in the background of a shell inherits an ignored Ctrl-C, and so would every program
 # that the tests interrupt: they would wait for its end in vain.

@@ -49,7 +49,7 @@ def test_both_profiles_end_side_by_side(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
     estimate = ended.stderr.index("2 runs, about ")
     assert estimate < ended.stderr.index("[2/2] small, profile published")
-    assert "Small servers: published against fair" in ended.stdout
+    assert "Published against fair\n  published  small, profile published, " in ended.stdout
     assert "1,000/s" in ended.stdout
     assert states(tmp_path) == [("small", "fair", "ended"), ("small", "published", "ended")]
     folder = tmp_path / "results" / the_series(tmp_path)["series_id"]
@@ -58,7 +58,7 @@ def test_both_profiles_end_side_by_side(tmp_path: Path) -> None:
     # Each run of the pair finds the other one again, from the records alone.
     for part in the_series(tmp_path)["parts"]:
         again = assay(tmp_path, "report", part["run"])
-        assert "published against fair" in again.stdout
+        assert "Published against fair" in again.stdout
         assert "Published against fair" in assay(tmp_path, "report", part["run"], "--markdown", "-").stdout
 
 
@@ -82,8 +82,8 @@ def test_any_two_runs_of_a_study_can_be_set_side_by_side(tmp_path: Path) -> None
     fair, published, other = sorted(
         (path.parent.name for path in tmp_path.glob("results/*/run.jsonl")), key=lambda name: "other" in name
     )
-    assert "published against fair" not in assay(tmp_path, "report", fair).stdout
-    assert "published against fair" in assay(tmp_path, "report", fair, "--beside", published).stdout
+    assert "Published against fair" not in assay(tmp_path, "report", fair).stdout
+    assert "Published against fair" in assay(tmp_path, "report", fair, "--beside", published).stdout
     refused = assay(tmp_path, "report", fair, "--beside", other)
     assert refused.returncode == 2
     assert "the runs are of two studies" in refused.stderr
@@ -124,7 +124,7 @@ def test_ctrl_c_keeps_what_is_measured_and_the_series_goes_on(tmp_path: Path) ->
     assert "[1/2] block 1" in ended.stderr.split("[2/2] small, profile published")[1]
     assert "[1/2] block 1" not in ended.stderr.split("[2/2] small, profile published")[0]
     assert [state for *_, state in states(tmp_path)] == ["ended", "ended"]
-    assert "published against fair" in ended.stdout
+    assert "Published against fair" in ended.stdout
     for part in the_series(tmp_path)["parts"]:
         assert len(json.loads(assay(tmp_path, "report", part["run"], "--json").stdout)["trials"]) == 2
     again = assay(tmp_path, "run", "--resume", the_series(tmp_path)["series_id"])

@@ -86,7 +86,7 @@ def test_an_interval_is_half_its_width_and_none_is_empty() -> None:
 
 def test_ratios() -> None:
     known = Estimate(value=0.8, low=0.78, high=0.82, n=5, unit="ratio", method="t")
-    assert fmt.ratio(known) == "0.80 [0.78, 0.82]"
+    assert fmt.ratio(known) == "0.80× [0.78, 0.82]"
     assert [fmt.times(value) for value in (1.25, 28.07, 310.2, 0.0495)] == ["1.25", "28.1", "310", "0.050"]
 
 
@@ -94,7 +94,7 @@ def test_an_end_of_a_ratio_says_on_which_side_of_1_it_lies() -> None:
     said = [fmt.end(value) for value in (1.0021, 0.9979, 1.0, 1.006, 12.3)]
     assert said == ["1.002", "0.998", "1.00", "1.01", "12.3"]
     shown = Estimate(value=1.0104, low=1.0021, high=1.0187, n=41, unit="ratio", method="t")
-    assert fmt.ratio(shown) == "1.01 [1.002, 1.02]"
+    assert fmt.ratio(shown) == "1.01× [1.002, 1.02]"
 
 
 @given(st.floats(min_value=1e-6, max_value=1e15))
