@@ -130,7 +130,9 @@ impl Exchange {
         self.taken = count;
         self.intended_ns = intended_ns;
         self.since_ns = now_ns;
+        self.is_whole = false;
         if let Some(details) = &mut self.details {
+            details.body_bytes = 0;
             details.redirects = 0;
             details.begun_ns = 0;
             details.resent = 0;
