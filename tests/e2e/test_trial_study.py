@@ -227,7 +227,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with_exactly(tmp_path: Path, phas
 
 def test_blocks_that_the_first_ones_ask_for_are_run_and_gone_on_with(tmp_path: Path) -> None:
     """No real servers are known to within a hundredth of a percent after three blocks."""
-    made_studies.write(tmp_path, ["right", "plain"], blocks=3, more_blocks=1)
+    made_studies.write(tmp_path, ["right", "plain"], blocks=3, more_blocks=1, measure_s=1)
     with pytest.raises(Interrupted) as caught:
         made_studies.run(tmp_path, InterruptAt(7, "measure"))
     assert "interrupted after 7 of 8 trials" in str(caught.value)
