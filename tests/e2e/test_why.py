@@ -142,6 +142,7 @@ def test_without_the_flag_nothing_is_counted(tmp_path: Path) -> None:
     assert all(trial.costs is None for trial in run.trials)
 
 
+@pytest.mark.skipif(os.environ.get("ASSAY_LONG") != "1", reason="long: more than a minute of loads")
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 def test_a_server_in_a_pid_namespace_of_its_own_is_seen_from_outside(tmp_path: Path) -> None:
     words = [
