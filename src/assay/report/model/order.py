@@ -170,10 +170,10 @@ def _no_ranking(run: Run, section: LoadRows) -> Answer:
     if not figures:
         none = "Nothing was measured that may be shown" if section.candidates else "Nothing competes here"
         return Answer((none,))
-    standing = [row for row in figures if row.throughput is not None and not row.invalid]
-    if len(standing) == 1:
-        alone = f"{called(standing[0].name)} serves {_rate(standing[0])}; nothing is left to compare it with"
-        return Answer((alone,), tuple(left_out(run, section, without=standing[0])))
+    valid = [row for row in figures if row.throughput is not None and not row.invalid]
+    if len(valid) == 1:
+        alone = f"{called(valid[0].name)} serves {_rate(valid[0])}; nothing is left to compare it with"
+        return Answer((alone,), tuple(left_out(run, section, without=valid[0])))
     why = nobody(run, section)
     few = all(row.place and "an order needs" in row.place.reason for row in figures)
     advice = "run more blocks (--blocks)" if few else ""
