@@ -22,9 +22,11 @@ from assay.core.errors import AssayError
 from assay.core.settings import Settings
 from assay.servers import find_server, prepare, read_contract
 from assay.servers.server import start
-from assay.verdict.rule import EXPONENT, FULL
+from assay.verdict.bottleneck import at_most
 
 CONNECTIONS = 64
+FULL = 0.97
+"""Busy share of a core that is full."""
 SLICE_MS = 250
 SECONDS = 30
 WARM_UP_S = 8
@@ -57,13 +59,13 @@ def measure(effort: Effort) -> Outcome:
                     burn_ns = round(burden * 1e9 / alone.per_s)
                     plain, burdened = _offer(url, cores, burn_ns, seconds)
                     figures += _figures(name, burn_ns, plain, burdened)
-                    if burdened.busy < FULL <= plain.busy:
-                        held.append(burdened.per_s / burdened.busy**EXPONENT >= plain.per_s)
+                    if plain.busy >= FULL > burdened.busy:
+                        held.append(burdened.per_s * (at_most(burdened.busy) or 1.0) >= plain.per_s)
         except (Unavailable, AssayError) as problem:
             missing.append(f"{name}: {problem}")
     if held:
         share = sum(held) / len(held)
-        told = f"X / U^3 holds the truth ({sum(held)} of {len(held)})"
+        told = f"the bound holds the truth ({sum(held)} of {len(held)})"
         figures.append(Figure(told, Spread(share, share, share), "", 0.95, at_most=False))
     return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=tuple(missing))
 
@@ -74,7 +76,7 @@ def _figures(name: str, burn_ns: int, plain: Slices, burdened: Slices) -> Iterat
     for what, value in (
         ("X", ratio),
         ("X / U", ratio / burdened.busy),
-        ("X / U^3", ratio / burdened.busy**EXPONENT),
+        ("the bound", ratio * (at_most(burdened.busy) or 1.0)),
     ):
         yield Figure(f"{where}: {what} of the plain slices'", Spread(value, value, value), "×")
 

@@ -20,6 +20,7 @@ from assay.verdict import RULES, Rule
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "method" / "rules"
 FAMILIES = {
+    "B": "Bottleneck",
     "G": "Generator",
     "M": "Model",
     "W": "Work",

@@ -13,15 +13,15 @@ from study_pages.schema import Evidence, Found
 
 def finding(found: Found, *, explain: bool) -> Iterator[str]:
     """What a rule found: title and (`explain`) meaning from the code, its effect, and what it saw."""
-    rule = RULES[found.code]
+    title, meaning = texts(found.code)
     effects = "; ".join(filter(None, effect_words(found)))
     effect = words.EFFECT.format(effects=effects) if effects else ""
     yield from item(
         words.RULE.format(
             code=found.code,
             severity=found.severity,
-            title=escape(rule.title),
-            meaning=f" {escape(rule.meaning)}" if explain else "",
+            title=escape(title),
+            meaning=f" {escape(meaning)}" if explain and meaning else "",
             effect=effect,
         )
     )
@@ -31,12 +31,18 @@ def finding(found: Found, *, explain: bool) -> Iterator[str]:
         yield from item(words.MORE.format(more=found.more), 1)
 
 
+def texts(code: str) -> tuple[str, str]:
+    """A rule's title and meaning; of one that runs before this version knew, its title."""
+    return (RULES[code].title, RULES[code].meaning) if code in RULES else (words.GONE[code], "")
+
+
 def effect_words(found: Found) -> Iterator[str]:
     """What a finding does to the answer, a clause each."""
     yield words.ON_THROUGHPUT[found.throughput]
     if found.at_most:
         yield words.AT_MOST.format(times=found.at_most)
-    way = next((one.way for one in RULES[found.code].effects if one.way), "")
+    known = RULES[found.code].effects if found.code in RULES else ()
+    way = next((one.way for one in known if one.way), "")
     yield words.ON_COMPARISON[found.comparison].format(way=way)
     yield words.ON_TIMES[found.times]
 

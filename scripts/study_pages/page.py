@@ -11,10 +11,9 @@ from assay.core import units as fmt
 from assay.report.document import Cell, Column, Table, TableLine
 from assay.report.markdown import drawn, escape
 from assay.report.model.tables import COLUMNS as OF_REPORTS
-from assay.verdict import RULES
 from assay.verdict.rule import called, listed
 from study_pages import words
-from study_pages.findings import finding
+from study_pages.findings import finding, texts
 from study_pages.layout import item, wrapped
 from study_pages.schema import Ahead, Claim, Grid, LoadResult, StudyPage, StudyRun
 
@@ -155,7 +154,7 @@ def by_codes(unranked: dict[str, tuple[str, ...]]) -> dict[tuple[str, ...], list
 
 def rules(codes: Iterable[str]) -> str:
     """Rules with their titles: "W6: unequal cores, workers or pools"."""
-    return "; ".join(f"{code}: {RULES[code].title}" for code in codes)
+    return "; ".join(f"{code}: {texts(code)[0]}" for code in codes)
 
 
 def sureness(run: StudyRun) -> Iterator[str]:
@@ -181,7 +180,7 @@ def sureness(run: StudyRun) -> Iterator[str]:
             peak = words.PEAK.format(peak=one.peak, connections=one.peak_connections)
         said.append(words.SCALING.format(peak=peak, **facts(one, "server contention coherency residual")))
     for setting in run.thresholds:
-        title = RULES[setting.code].title
+        title = texts(setting.code)[0]
         said.append(words.THRESHOLD.format(title=title, **facts(setting, "code name value usual reason")))
     for sentence in said:
         yield from (*wrapped(escape(sentence)), "")

@@ -160,3 +160,6 @@ LEFT = frozenset(
     ]
 )
 """Heads of columns that hold words; all others hold figures, and stand to the right."""
+
+GONE = {"G2": "the generator stalled", "G5": "close to the generator's ceiling"}
+"""Titles of rules that stored runs know and this version does not."""

@@ -147,10 +147,8 @@ def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
 
     _, more_bytes, _ = RULES["W3"].effects
     assert told("W3", more_bytes).endswith("direction: who sends more and is faster all the same, is faster")
-    at_work = told("T1", RULES["T1"].effects[0])
-    assert "in favour of the one in whose slices the other worked" in at_work and "sends" not in at_work
     assert told("D1", RULES["D1"].effects[0], None) == "every ratio is widened by it"
-    for code in ("T2", "T6"):
+    for code in ("T1", "T2", "T6"):
         assert told(code, RULES[code].effects[0]) == "the ratio of the two is widened by it"
     moved = Hit("warning", "seen", {"moved": 0.02})
     cold = RULES["T2"].finding(Subject(case="a", other_case="b"), moved)

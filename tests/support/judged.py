@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from made_runs import (
     SECOND,
@@ -26,7 +28,13 @@ QUIET = HostSeen(load_average_1m=1, steal_share=0, client_cpus_idle_share=0.55)
 
 
 def findings_of(made: Run) -> dict[str, Finding]:
-    return {finding.code: finding for finding in judge(made, 0).findings}
+    """By code, but for the note of what limited a load, which each has."""
+    return {finding.code: finding for finding in noted_else(judge(made, 0).findings)}
+
+
+def noted_else(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings but for the note of what limited a load (B1)."""
+    return tuple(finding for finding in findings if finding.code != "B1")
 
 
 def found(

@@ -133,9 +133,9 @@ def test_a_miss_while_the_generator_stood_still_is_no_answer() -> None:
     )
     made_run = searched([trial("srv", 0, stalled, plan=at(1000))])
     [only] = answer_of(made_run).steps
-    assert only.holds is None and only.limited and "the generator stalled" in only.why
+    assert only.holds is None and only.limited and "bottleneck: other programs" in only.why
     assert made_run.judgement is not None
-    assert [one.code for one in made_run.judgement.findings] == ["G2"]
+    assert [one.code for one in made_run.judgement.findings] == ["H2"]
 
 
 @pytest.mark.parametrize("truth", [150.0, 1234.0, 8000.0])

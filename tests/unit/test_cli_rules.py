@@ -39,9 +39,9 @@ def test_the_list_says_what_each_rule_usually_does_to_each_figure(capsys: Captur
         "W5": ["error", "void", "void", ""],
         "W3": ["error", "none", "none", "void"],
         "D1": ["warning", "none", "none", "wider"],
-        "T1": ["warning", "none", "none", "one way"],
+        "T1": ["warning", "none", "none", "wider"],
         "H1": ["warning", "at least", "none", "at least"],
-        "H2": ["warning", "at least", "none", "holds"],
+        "H2": ["warning", "at least", "at most", "holds"],
         "S4": ["note", "none", "none", ""],
     }
     assert {code: told[code] for code in usual} == usual

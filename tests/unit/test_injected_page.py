@@ -129,13 +129,13 @@ def test_a_look_that_is_cut_off_keeps_what_it_saw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def found(plant: Injected) -> Judgement:
-        if plant.code == "G3":
+        if plant.code == "G4":
             raise KeyboardInterrupt
         return judged((plant.code, plant.least))
 
     out = tmp_path / "page.md"
     assert looks(monkeypatch, found, "--out", str(out)) == 130
-    assert kept(out.read_text()).caught == {"G1": "error", "G2": "error"}
+    assert kept(out.read_text()).caught == {"G1": "error", "G3": "error"}
     assert "interrupted: what was measured is kept" in capsys.readouterr().err
 
 

@@ -146,7 +146,7 @@ def test_a_bias_larger_than_the_margin_excludes_no_difference_as_large() -> None
 
 
 def test_a_squeezed_ratio_is_open_away_from_one() -> None:
-    one = pair(Side(case(120, 0)), Side(case(100, 1)), squeezed=True)
+    one = pair(Side(case(120, 0)), Side(case(100, 1)), squeezed=1.0)
     assert one is not None and one.low is not None and one.low > 1.15 and one.high is None
-    back = pair(Side(case(100, 1)), Side(case(120, 0)), squeezed=True)
+    back = pair(Side(case(100, 1)), Side(case(120, 0)), squeezed=1.0)
     assert back is not None and back.low is None and back.high is not None and back.high < 0.87

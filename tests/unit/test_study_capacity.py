@@ -128,7 +128,7 @@ def test_rates_beyond_the_capacity_are_nobodys_fault() -> None:
     made = searched({"a": 7_000})
     assert made.judgement is not None
     about = {one.code for one in made.judgement.findings if one.subject.case == "a@capacity"}
-    assert about == set()
+    assert about == {"B1"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
-from judged import QUIET, changed, findings_of, found, load_seen, windowed
+from judged import QUIET, changed, findings_of, found, load_seen, noted_else, windowed
 from made_runs import (
     SECOND,
     case,
@@ -101,19 +101,19 @@ class TestFairness:
 
     def test_unequal_pools_keep_the_two_out_of_one_ranking(self) -> None:
         judged = judge(self.pair({"pool": 3}, {"pool": 50}), 0)
-        (finding,) = judged.findings
+        (finding,) = noted_else(judged.findings)
         assert finding.code == "W6" and "pool 3 against 50" in finding.evidence
         assert [row.rank for row in judged.ranking] == [None, None]
         assert all(
             row.throughput and not row.invalid for row in judged.ranking
         )  # only the comparison is void
-        assert judge(self.pair({"pool": 3}, {"workers": 4}), 0).findings == ()
+        assert noted_else(judge(self.pair({"pool": 3}, {"workers": 4}), 0).findings) == ()
 
     def test_a_study_may_say_that_they_differ_on_purpose(self) -> None:
         made = self.pair({"pool": 3}, {"pool": 50})
         allowed = RuleSetting(thresholds={"allowed": 1}, reason="pools are what is compared")
         made = redesigned(made, rules={"W6": allowed})
-        assert judge(made, 0).findings == ()
+        assert noted_else(judge(made, 0).findings) == ()
 
     def test_unequal_cores_are_seen_without_being_told(self) -> None:
         made = steady_run({"a": 10_000, "b": 20_000})
@@ -373,7 +373,7 @@ class TestHost:
         )
         header = msgspec.structs.replace(made.header, environment=environment)
         judged = judge(msgspec.structs.replace(made, header=header), 0)
-        (finding,) = judged.findings
+        (finding,) = noted_else(judged.findings)
         assert (finding.code, finding.severity, finding.subject.case) == ("H3", "note", None)
         assert judged.clean  # notes do not take it away
         for word in ("powersave", "turbo", "descriptors"):

@@ -98,7 +98,7 @@ def test_a_start_that_is_late_is_told_where_it_reaches_into_what_was_measured() 
 def test_a_generator_that_stalls_or_has_no_time_is_named() -> None:
     workers = measurement().workers
     stalled = changed(workers=tuple(replace(one, largest_stall_ns=300_000_000) for one in workers))
-    assert on_cluster(generator(1), generator(2, stalled))["G2"].startswith("generator 10.0.0.2: ")
+    assert on_cluster(generator(1), generator(2, stalled))["H2"].startswith("generator 10.0.0.2: ")
     busy = changed(workers=tuple(replace(one, cpu_ns=one.wall_ns) for one in workers))
     assert on_cluster(generator(1), generator(2, busy))["G1"].startswith("generator 10.0.0.2: ")
 

@@ -8,7 +8,17 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from judged import QUIET, changed, findings_of, found, load_seen, open_measurement, open_plan, windowed
+from judged import (
+    QUIET,
+    changed,
+    findings_of,
+    found,
+    load_seen,
+    noted_else,
+    open_measurement,
+    open_plan,
+    windowed,
+)
 from made_runs import (
     case,
     histogram,
@@ -40,10 +50,10 @@ class TestGeneratorTime:
         def stalled(ns: int, seconds: int = 10) -> Finding | None:
             made = measurement(seconds=seconds)
             worker = msgspec.structs.replace(made.workers[0], largest_stall_ns=ns)
-            return found(msgspec.structs.replace(made, workers=(worker,)), plan(seconds=seconds)).get("G2")
+            return found(msgspec.structs.replace(made, workers=(worker,)), plan(seconds=seconds)).get("H2")
 
         short = stalled(150_000_000, seconds=20)
-        assert short is not None and (short.on_throughput, short.on_times) == ("none", "at most")
+        assert short is not None and (short.on_throughput, short.on_times) == ("at least", "at most")
         long = stalled(900_000_000)
         assert long is not None and (long.on_throughput, long.on_times) == ("at least", "at most")
         assert stalled(99_000_000) is None
@@ -51,14 +61,14 @@ class TestGeneratorTime:
     def test_one_preempted_trial_among_many_is_a_note(self) -> None:
         stolen = msgspec.structs.replace(QUIET, steal_share=0.05)
         trials = [trial("a", block, host=stolen if block == 3 else QUIET) for block in range(6)]
-        (finding,) = judge(run([case("a")], trials), 0).findings
+        (finding,) = noted_else(judge(run([case("a")], trials), 0).findings)
         assert (finding.code, finding.severity, finding.trials) == ("H2", "note", 1)
 
-    def test_one_stalled_trial_among_many_is_no_note(self) -> None:
+    def test_one_stalled_trial_among_many_is_a_note(self) -> None:
         worker = msgspec.structs.replace(measurement().workers[0], largest_stall_ns=150_000_000)
         trials = [trial("a", block, changed(workers=(worker,)) if block == 3 else None) for block in range(6)]
-        (finding,) = judge(run([case("a")], trials), 0).findings
-        assert (finding.code, finding.severity, finding.trials) == ("G2", "error", 1)
+        (finding,) = noted_else(judge(run([case("a")], trials), 0).findings)
+        assert (finding.code, finding.severity, finding.trials) == ("H2", "note", 1)
 
     def test_threads_that_share_cores_exhaust_the_cores(self) -> None:
         """A thousand threads, each busy for a five hundredth of the time, leave two cores nothing."""
@@ -79,15 +89,15 @@ class TestGeneratorTime:
 
     def test_other_programs_on_the_generator_s_core_are_named_as_the_cause(self) -> None:
         host = msgspec.structs.replace(QUIET, client_cpus_idle_share=0.02)
-        finding = found(measurement(busy=0.3), host=host)["G1"]
-        assert "30 %" in finding.evidence and "other programs" in finding.remedy
+        findings = found(measurement(busy=0.3), host=host)
+        assert "G1" not in findings and "30 %" in findings["H2"].evidence
+        assert "other programs" in findings["H2"].remedy
 
     def test_a_crowd_just_below_the_limit_is_not_blamed_on_other_programs(self) -> None:
         worker = measurement().workers[0]
         crowd = (msgspec.structs.replace(worker, cpu_ns=worker.wall_ns * 66 // 1000),) * 12
         host = msgspec.structs.replace(QUIET, client_cpus_idle_share=0.19)
-        finding = found(changed(workers=crowd), plan(threads=12), host=host)["G1"]
-        assert "used 79 % of them" in finding.evidence and "other programs" not in finding.remedy
+        assert found(changed(workers=crowd), plan(threads=12), host=host).keys().isdisjoint({"G1", "H2"})
 
 
 class TestOfferedLoad:
@@ -175,8 +185,7 @@ class TestEqualServers:
     def test_servers_whose_own_cores_were_full_set_the_pace_themselves(self) -> None:
         rates = {"a": 178_000.0, "b": 178_500.0, "c": 179_000.0}
         full = self.found(0.85, rates)["a"]
-        assert (full.on_throughput, full.on_times, full.at_most_times) == ("none", "at most", None)
-        assert full.evidence.endswith("the server's cores were 99 % busy, so it set the pace itself")
+        assert (full.on_throughput, full.at_most_times) == ("at least", 1.0)  # a bound that closes
         idle = self.found(0.85, rates, server_busy=0.8)["a"]
         assert (idle.on_throughput, idle.on_times) == ("at least", "at most")
         assert idle.at_most_times == pytest.approx(0.8**-3)
@@ -207,11 +216,10 @@ class TestTimes:
             return {"claims": [{"id": "c", "statement": "s", "comparisons": [pair]}]}
 
         rates = {"a": 10_000, "b": 9_000, "c": 8_000}
-        codes = [f.code for f in judge(steady_run(rates, study=study("service_time_p99")), 0).findings]
-        assert codes == ["M5", "M5"]
         judged = judge(steady_run(rates, study=study("service_time_p99")), 0)
+        assert [one.code for one in noted_else(judged.findings)] == ["M5", "M5"]
         assert [row.rank for row in judged.ranking] == [1, 2, 3]  # the flag is about times
-        assert judge(steady_run(rates, study=study("service_time_mean")), 0).findings == ()
+        assert noted_else(judge(steady_run(rates, study=study("service_time_mean")), 0).findings) == ()
 
     def test_think_time_keeps_a_closed_loop_below_saturation(self) -> None:
         rule = RULES["M5"]
@@ -250,7 +258,7 @@ class TestServerBound:
 
     def test_a_server_with_time_to_spare(self) -> None:
         assert self.busy(0.6)["M7"].severity == "warning"
-        assert self.busy(0.6)["M7"].at_most_times == pytest.approx(0.6**-3)  # whoever holds it back
+        assert self.busy(0.6)["M7"].on_throughput == "none"  # its own, at so many connections
         assert "M7" not in self.busy(0.95)
 
     def test_the_kernel_s_work_and_the_services_count_as_the_server_s(self) -> None:
@@ -267,8 +275,8 @@ class TestServerBound:
 
 def test_a_single_load_is_judged_by_the_same_rules() -> None:
     worker = msgspec.structs.replace(measurement().workers[0], largest_stall_ns=400_000_000)
-    findings = judge_load(plan(), changed(workers=(worker,)), cores=2, same_machine=True)
-    assert [(finding.code, finding.on_throughput) for finding in findings] == [("G2", "at least")]
+    findings = noted_else(judge_load(plan(), changed(workers=(worker,)), cores=2, same_machine=True))
+    assert [(finding.code, finding.on_throughput) for finding in findings] == [("H2", "at least")]
 
 
 def test_open_loops_are_shown_but_not_ranked_by_the_rate_they_were_offered() -> None:

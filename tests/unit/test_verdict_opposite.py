@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from made_runs import steady_run
+from made_runs import alike_to_the_client, steady_run
 from sample_run import finding
 
 from assay.model.estimate import Ranked
@@ -18,7 +18,7 @@ FALLING = finding("S2", "warning", "java", on_throughput="at most", because="it 
 
 
 def order(preempted: Finding, rates: Mapping[str, float]) -> dict[str, Ranked]:
-    found = rank(see_run(steady_run(rates)), (preempted, FALLING))
+    found = rank(see_run(alike_to_the_client(steady_run(rates))), (preempted, FALLING))
     return {row.case: row for row in found.ranking}
 
 

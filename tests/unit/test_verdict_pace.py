@@ -54,7 +54,7 @@ def out_of_descriptors() -> Measurement:
 
 
 @pytest.mark.parametrize(
-    ("code", "made"), [("G2", stalled()), ("G8", missing()), ("H3", out_of_descriptors())]
+    ("code", "made"), [("H2", stalled()), ("G8", missing()), ("H3", out_of_descriptors())]
 )
 def test_a_client_that_held_it_back(code: str, made: Measurement) -> None:
     finding = found(made, server=server(cpu_share=BUSY))[code]

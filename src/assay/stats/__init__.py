@@ -3,7 +3,6 @@ histograms, which loads when a function needs it. Plain Python throughout.
 """
 
 from assay.stats.estimates import kept_per_s, mean, positive_mean, rate_per_s, throughput
-from assay.stats.pairing import holm, ranks, shown_faster
 from assay.stats.quantiles import (
     UNITS,
     Quantile,
@@ -15,6 +14,7 @@ from assay.stats.quantiles import (
     spectrum,
     value_of,
 )
+from assay.stats.ranking import holm, ranks, shown_faster
 from assay.stats.sequential import MINIMUM_EFFECT, trials_for_effect, trials_for_half_width
 
 __all__ = [

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -128,14 +128,78 @@ def pair(
     alpha: float = ALPHA,
     bias: float = 0.0,
     extra: Slack = EXACT,
-    squeezed: bool = False,
+    squeezed: float | None = None,
 ) -> PairedRatio | None:
     """a over b; None where they have nothing in common to compare.
 
     `bias` is a share by which the run finds a server to differ from itself: it is taken off at both ends, of
     the interval, of the least and the most, and of how sure they are. `extra` is slack of the ratio itself.
-    A `squeezed` ratio is nearer to 1 than the truth, on the same side of it.
+    A ratio may be `squeezed` towards that of what both lost for each answer: the truth lies beyond what was
+    measured, seen from there. Where rounds were preempted, the ratio is that of the others if it lies in the
+    interval of all; else it may be the servers that preempted them, and what is known is what either allows.
     """
+    calm = _pair(a, b, manner, alpha, bias, extra, squeezed)
+    if calm is None or not left_out(a, b):
+        return calm
+    whole = _pair(replace(a, delays={}), replace(b, delays={}), manner, alpha, bias, extra, squeezed)
+    if whole is None or _holds(whole.ratio, calm.ratio):
+        return calm
+    return either(calm, whole)
+
+
+def _holds(interval: Estimate, other: Estimate) -> bool:
+    low, high = interval.low, interval.high
+    return low is None or high is None or low <= other.value <= high
+
+
+def either(one: PairedRatio, other: PairedRatio) -> PairedRatio:
+    """What is known where only one of two answers is right, and nobody knows which."""
+    ratio = msgspec.structs.replace(
+        one.ratio,
+        low=_open(min, one.ratio.low, other.ratio.low),
+        high=_open(max, one.ratio.high, other.ratio.high),
+        method=f"{one.ratio.method}, or of all",
+    )
+    return replace(
+        one,
+        ratio=ratio,
+        low=_open(min, one.low, other.low),
+        high=_open(max, one.high, other.high),
+        least=min(one.least, other.least),
+        most=max(one.most, other.most),
+        p_above=max(one.p_above, other.p_above),
+        p_below=max(one.p_below, other.p_below),
+    )
+
+
+def both(one: PairedRatio, other: PairedRatio) -> PairedRatio:
+    """What is known where two bounds of one ratio hold."""
+    lows = [end for end in (one.low, other.low) if end is not None]
+    highs = [end for end in (one.high, other.high) if end is not None]
+    return replace(
+        one,
+        low=max(lows, default=None),
+        high=min(highs, default=None),
+        least=max(one.least, other.least),
+        most=min(one.most, other.most),
+        p_above=min(one.p_above, other.p_above),
+        p_below=min(one.p_below, other.p_below),
+    )
+
+
+def _open(further: Callable[[float, float], float], one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else further(one, other)
+
+
+def _pair(
+    a: Side,
+    b: Side,
+    manner: Manner,
+    alpha: float,
+    bias: float,
+    extra: Slack,
+    squeezed: float | None,
+) -> PairedRatio | None:
     logs = tuple(_spread(paired_logs(a, b), _widening(a, b)))
     ratio = _ratio(a, b, logs, manner, alpha)
     if ratio is None:
@@ -144,19 +208,22 @@ def pair(
     slack = Slack(slack.down * extra.down / (1 + bias), slack.up * extra.up * (1 + bias))
     low = ratio.low * slack.down or None if ratio.low is not None else None
     high = ratio.high * slack.up if ratio.high is not None and math.isfinite(slack.up) else None
-    if squeezed:
-        low, high = (low if low and low > 1 else None), (high if high and high < 1 else None)
     least, most = ratio.value * slack.down, ratio.value * slack.up
+    above_one, below_one = 1.0, 1.0
+    if squeezed is not None:
+        low, high = (low if low and low > squeezed else None), (high if high and high < squeezed else None)
+        least, most = (least if least > squeezed else 0.0), (most if most < squeezed else math.inf)
+        above_one, below_one = max(1.0, squeezed), min(1.0, squeezed)
     by_blocks = manner == "paired" and a.estimate is None
     if by_blocks:
-        above = _p_value(logs, math.log(slack.down) if slack.down else -math.inf)
-        below = _p_value([-log for log in logs], -math.log(slack.up))
+        above = _p_value(logs, math.log(slack.down / above_one) if slack.down else -math.inf)
+        below = _p_value([-log for log in logs], math.log(below_one) - math.log(slack.up))
     else:
         enough = manner not in LOOKING or ratio.n >= FEWEST_BLOCKS
         left = None if ratio.low is None else ratio.low * slack.down
         right = None if ratio.high is None else ratio.high * slack.up
-        above = 0.0 if enough and left is not None and left > 1 else 1.0
-        below = 0.0 if enough and right is not None and right < 1 else 1.0
+        above = 0.0 if enough and left is not None and left > above_one else 1.0
+        below = 0.0 if enough and right is not None and right < below_one else 1.0
     return PairedRatio(logs, ratio, low, high, least, most, above, below, batches=_stand(a, b))
 
 
@@ -328,64 +395,3 @@ def _p_value(logs: Sequence[float], shift: float) -> float:
     if deviation == 0:  # only constructed data get here: a difference without noise is certain
         return 0.0
     return 2 * student_t_cdf(n - 1, -centre / (deviation / math.sqrt(n)))
-
-
-SIGNIFICANCE = 0.05
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: adjusted p values, in the order given.
-
-    The chance of any false difference among all pairs stays below the level the adjusted values
-    are held to.
-    """
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    running = 0.0
-    for place, index in enumerate(order):
-        running = max(running, min(1.0, (len(p_values) - place) * p_values[index]))
-        adjusted[index] = running
-    return adjusted
-
-
-def shown_faster(
-    pairs: Mapping[tuple[str, str], PairedRatio], minimum_effect: float = MINIMUM_EFFECT
-) -> set[tuple[str, str]]:
-    """The pairs (faster, slower) whose order is shown, of pairs (a, b) of a over b.
-
-    Shown means: of the least difference that is left, Holm-adjusted p below 5 % over all pairs, and a size
-    above the minimum effect. (A pair that was looked at after every block brings its correction along; its p
-    is 0 or 1.)
-    """
-    adjusted = holm([min(one.p_above, one.p_below) for one in pairs.values()])
-    shown = set()
-    for ((a, b), one), p_value in zip(pairs.items(), adjusted, strict=True):
-        if p_value >= SIGNIFICANCE:
-            continue
-        if one.p_above < one.p_below and one.above(minimum_effect):
-            shown.add((a, b))
-        elif one.p_below < one.p_above and one.below(minimum_effect):
-            shown.add((b, a))
-    return shown
-
-
-def ranks(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[str, int]:
-    """The rank of each case, counted from 1, by the pairs (faster, slower) that are shown.
-
-    A case's rank is one more than the highest rank of the cases shown faster than it, so nothing
-    shown faster shares its rank or stands below it.
-    """
-    places: dict[str, int] = {}
-    # A shown pair orders its geometric means over common blocks; with every block complete that
-    # order has no round. Blocks lost by failures could make one: the pending set then still empties.
-    pending = set(cases)
-    rank = 1
-    while pending:
-        beaten = {slower for faster, slower in shown if faster in pending and slower in pending}
-        leading = (pending - beaten) or pending
-        for case in cases:
-            if case in leading:
-                places[case] = rank
-        pending -= leading
-        rank += 1
-    return places

@@ -34,7 +34,7 @@ from assay.stats import MINIMUM_EFFECT, ranks, shown_faster, throughput
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.verdict.effects import bounded, concerning, invalid, known, void_by, words_of
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
+from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of, squeezing
 from assay.verdict.rule import listed
 
 
@@ -279,7 +279,8 @@ class _Group:
     def _known_beside_another(self, case: str) -> bool:
         """Whether one of its limits met another case alike, so that something is left of their ratio."""
         others = [seen.case.id for seen in self._group if seen.candidate and seen.case.id != case]
-        return any(not against(self._findings, case, other).nothing_known for other in others)
+        met = ((one, squeezing(self._findings, case, one)) for one in others)
+        return any(not against(self._findings, case, one, but=codes).nothing_known for one, codes in met)
 
     def _without_a_candidate(self, candidates: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
         """The cases that cannot be compared with any other, each with its reason."""

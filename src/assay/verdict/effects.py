@@ -142,10 +142,23 @@ def moved(findings: Iterable[Finding], a: str, b: str) -> Slack | None:
 
 
 def one_sided(findings: Sequence[Finding], a: str, b: str) -> Slack:
-    """How far off a/b may be one way or the other: by what cold begins of slices moved it, and by the ratio
-    of their bytes where one of the two sends more headers."""
-    cold, heavy = moved(findings, a, b) or EXACT, heavier(findings, a, b)
-    return Slack(cold.down * heavy.down, cold.up * heavy.up)
+    """How far off a/b may be one way or the other: by what cold begins of slices moved it, by the ratio of
+    their bytes where one of the two sends more headers, and by what one took of the other's slices."""
+    slack = moved(findings, a, b) or EXACT
+    for one in (heavier(findings, a, b), taken(findings, a, b)):
+        slack = Slack(slack.down * one.down, slack.up * one.up)
+    return slack
+
+
+def taken(findings: Iterable[Finding], a: str, b: str) -> Slack:
+    """How far off a/b may be where one of the two worked in slices of the other: the other had so much less
+    of its time, and the one had so much more than its own."""
+    slack = EXACT
+    for finding in _wider(findings, a, b):
+        left = (1 - min(0.99, finding.figures.get("taken", 0.0))) ** 2
+        own = finding.subject.case == a
+        slack = Slack(slack.down * (1.0 if own else left), slack.up / (left if own else 1.0))
+    return slack
 
 
 def heavier(findings: Iterable[Finding], a: str, b: str) -> Slack:

@@ -8,13 +8,13 @@ from functools import cached_property
 
 from assay.model.block import Block
 from assay.model.estimate import Estimate
-from assay.model.plan import Open
 from assay.model.run import Header
 from assay.model.trial import Case, Trial
 from assay.stats import by_block
 from assay.stats.interleaved import Rounds
 from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
 from assay.stats.sequential import per_pair
+from assay.verdict.bottleneck import shares_of
 from assay.verdict.load import Load
 
 
@@ -89,8 +89,8 @@ class CaseSeen:
 
     @property
     def server_busy_share(self) -> float | None:
-        """Mean busy share of the server's cores over the loads that know it."""
-        shares = [share for load in self.loads if (share := load.server_busy_share) is not None]
+        """Mean busy share of the server's cores; None where no load knows it, or it burns them idly."""
+        shares = [share for load in self.loads if (share := shares_of(load).works) is not None]
         return sum(shares) / len(shares) if shares else None
 
     @property
@@ -170,21 +170,3 @@ class RunSeen:
     def find(self, case_id: str) -> CaseSeen | None:
         """The case of that id."""
         return next((case for case in self.cases if case.case.id == case_id), None)
-
-
-def intended_between(load: Open, from_ns: int, to_ns: int) -> float:
-    """Requests that the stages of an open loop ask for between two times after its begin.
-
-    The rate moves linearly within a stage, so the requests are the trapezoid under it. After the last
-    stage its last rate holds.
-    """
-    total, begin = 0.0, 0
-    for stage in load.stages:
-        low, high = max(from_ns, begin), min(to_ns, begin + stage.duration_ns)
-        if low < high:
-            slope = (stage.to_per_s - stage.from_per_s) / stage.duration_ns
-            middle = stage.from_per_s + slope * ((low + high) / 2 - begin)
-            total += middle * (high - low) / 1e9
-        begin += stage.duration_ns
-    beyond = max(0, to_ns - max(from_ns, begin))
-    return total + (load.stages[-1].to_per_s * beyond / 1e9 if load.stages else 0.0)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import msgspec
 
 from assay.core.settings import version
+from assay.model.account import TimeAccount
 from assay.model.design import ComparisonDesign
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding, Subject
@@ -18,13 +19,13 @@ from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan
 from assay.model.run import Judgement, Run
 from assay.model.trial import GeneratorSeen, HostSeen, Link
+from assay.verdict.bottleneck import shares_of
 from assay.verdict.conclusions import judge_claim, rank
 from assay.verdict.effects import invalid, minimum_effect
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Machine
 from assay.verdict.objective import objectives
 from assay.verdict.rule import (
-    BETWEEN_BUILDS,
     GRAVEST,
     CaseRule,
     Hit,
@@ -123,6 +124,7 @@ def judge_load(
     same_machine: bool,
     host: HostSeen | None = None,
     generators: tuple[GeneratorSeen, ...] = (),
+    account: TimeAccount | None = None,
 ) -> tuple[Finding, ...]:
     """The findings about one load of `assay load`, gravest first.
 
@@ -132,14 +134,14 @@ def judge_load(
     machine = Machine(cores=cores, client_cpus=plan.cpus, link=link, host=host)
     parts = see_parts(plan, generators)
     seen = see_load(plan, measurement, machine)
-    load = replace(seen, follows=True, generators=generators, parts=parts)
+    load = replace(seen, follows=True, generators=generators, parts=parts, account=account)
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():
         if isinstance(rule, LoadRule):
             hits.append((rule, hit_of(rule, load, rule.defaults)))
         elif isinstance(rule, TrialsRule):
             hits.append((rule, rule.check((load,), rule.defaults)))
-    busy = load.server_busy_share
+    busy = shares_of(load).works
     return _sorted(rule.finding(Subject(), hit, busy_share=busy) for rule, hit in hits if hit is not None)
 
 
@@ -154,25 +156,9 @@ def find(run: RunSeen) -> tuple[Finding, ...]:
         if rule.last:
             run = replace(run, void=_void(run, made))
         made[rule.code] = [
-            _remarked(_between_builds(rule, finding, run), thresholds.remark(rule))
-            for finding in _apply(rule, run, thresholds)
+            _remarked(finding, thresholds.remark(rule)) for finding in _apply(rule, run, thresholds)
         ]
     return _sorted(finding for code in RULES for finding in made[code])
-
-
-def _between_builds(rule: Rule, finding: Finding, run: RunSeen) -> Finding:
-    """The finding, as it bears on the ratio of builds of one program that were interleaved: what set the pace
-    in place of the server added the same to each answer of both, which brings their ratio nearer to 1 and
-    does not turn it."""
-    interleave = run.header.design.interleave
-    if (
-        interleave is None
-        or not interleave.alike
-        or BETWEEN_BUILDS not in rule.effects
-        or finding.on_throughput != "at least"
-    ):
-        return finding
-    return msgspec.structs.replace(finding, on_comparison="at least")
 
 
 def _void(run: RunSeen, made: Mapping[str, Sequence[Finding]]) -> frozenset[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assay.model.account import TimeAccount
 from assay.model.measurement import Connections, Outcome, RequestAccounting, Stray, Window, Worker
 from assay.model.plan import Closed, Open
 from assay.model.run import Environment
@@ -278,6 +279,8 @@ class Load:
     resting_cores: float | None = 0.0
     """How many cores those kept busy in its slices, though it was not their slice; None where nobody could
     look at all of them."""
+    account: TimeAccount | None = None
+    """Where the time of its cores went; None where nobody looked."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""
@@ -366,3 +369,21 @@ class Load:
         A few starts that are left over at the end of a run do not say so.
         """
         return self.starts.missed + self.starts.waited > _LEFT_OVER_SHARE * self.starts.started
+
+
+def intended_between(load: Open, from_ns: int, to_ns: int) -> float:
+    """Requests that the stages of an open loop ask for between two times after its begin.
+
+    The rate moves linearly within a stage, so the requests are the trapezoid under it. After the last
+    stage its last rate holds.
+    """
+    total, begin = 0.0, 0
+    for stage in load.stages:
+        low, high = max(from_ns, begin), min(to_ns, begin + stage.duration_ns)
+        if low < high:
+            slope = (stage.to_per_s - stage.from_per_s) / stage.duration_ns
+            middle = stage.from_per_s + slope * ((low + high) / 2 - begin)
+            total += middle * (high - low) / 1e9
+        begin += stage.duration_ns
+    beyond = max(0, to_ns - max(from_ns, begin))
+    return total + (load.stages[-1].to_per_s * beyond / 1e9 if load.stages else 0.0)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
 from assay.stats import by_block
-from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, left_out, pair
+from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, both, pair
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.effects import (
     UNLIMITED,
@@ -70,19 +72,37 @@ def pair_of(
     names = a.case.id, b.case.id
     extra, limits = _one_way(findings, *names)
     beyond = one_sided(findings, *names)
-    calm = left_out(*sides(findings, a, b)) > 0
-    squeezing = _squeezing(findings, *names, of_either=calm)
-    left = against(findings, *names, calm=calm), against(findings, *reversed(names), calm=calm)
-    made = pair(
-        *sides(findings, a, b, left[0].slack, left[1].slack),
+    closing, pull = squeezing(findings, *names), _pull(a, b)
+    found = partial(
+        pair,
         manner=run.manner,
         alpha=run.alpha,
         bias=bias_of(findings, metric, *names),
         extra=Slack(extra.down * beyond.down, extra.up * beyond.up),
-        squeezed=bool(squeezing),
     )
+    left = against(findings, *names), against(findings, *reversed(names))
+    made = found(*sides(findings, a, b, left[0].slack, left[1].slack))
+    if closing and pull is not None and made is not None:
+        closer = [against(findings, *of, but=closing).slack for of in (names, names[::-1])]
+        nearer = found(*sides(findings, a, b, *closer), squeezed=pull)
+        made = both(made, nearer) if nearer is not None else made
     limits = (*limits, *left[0].limits, *left[1].limits)
-    return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
+    return Between(made, (), tuple(dict.fromkeys(limits)))
+
+
+def _pull(a: CaseSeen, b: CaseSeen) -> float | None:
+    """The ratio a/b that the client's CPU time alone would make: that of b's cost an answer over that of a's.
+
+    With D what an answer costs the server and c the client, one that takes c of its time serves 1 / (D + c):
+    the ratio lies between that of D and that of c, so the truth lies beyond it, seen from there.
+    """
+    costs = [mean_over(by_block(seen.trials, "client_cpu")) for seen in (a, b)]
+    return costs[1] / costs[0] if all(costs) else None
+
+
+def mean_over(values: Mapping[int, float]) -> float:
+    """The mean; 0 of nothing."""
+    return statistics.fmean(values.values()) if values else 0.0
 
 
 def sides(
@@ -125,12 +145,13 @@ def _of_whole_slices(findings: Sequence[Finding], metric: Metric, a: str, b: str
     return Slack(cold.down**2 * heavy.down, cold.up**2 * heavy.up)
 
 
-def against(findings: Sequence[Finding], case: str, other: str, *, calm: bool = False) -> Bounded:
-    """What is left to know of the case where it is compared with another: what met both alike says nothing of
-    their ratio, or brings it nearer to 1. `calm`: that is of unpreempted rounds."""
-    met = {limit.code for limit in _squeezing(findings, case, other, of_either=calm)}
-    met |= {finding.code for finding in findings if finding.on_comparison == "none"}
-    return bounded(findings, case, but=met)
+def against(
+    findings: Sequence[Finding], case: str, other: str, *, but: Collection[str] = frozenset()
+) -> Bounded:
+    """What is left to know of the case where it is compared with another, `but` for some rules: what met both
+    alike says nothing of their ratio."""
+    met = {finding.code for finding in findings if finding.on_comparison == "none"}
+    return bounded(findings, case, but=met | set(but))
 
 
 def bias_of(findings: Sequence[Finding], metric: Metric, *pair: str) -> float:
@@ -191,19 +212,10 @@ def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[
     return slack, tuple(limits)
 
 
-def _squeezing(findings: Sequence[Finding], a: str, b: str, *, of_either: bool = False) -> tuple[Limit, ...]:
-    """What met both cases alike and brings their figures nearer to each other, without turning them.
-
-    `of_either`: where other programs preempted rounds that the ratio leaves out, it is they that a rule finds
-    a little more of in the one case or the other, and in the ratio they are not.
-    """
+def squeezing(findings: Sequence[Finding], a: str, b: str) -> frozenset[str]:
+    """The rules that found of both cases what adds the client's time to each of their answers."""
     met = [
-        {
-            finding.code: finding.because
-            for finding in concerning(findings, case)
-            if finding.on_comparison == "at least"
-        }
+        {finding.code for finding in concerning(findings, case) if finding.on_comparison == "at least"}
         for case in (a, b)
     ]
-    found = met[0] | met[1] if of_either else {code: met[0][code] for code in met[0] if code in met[1]}
-    return tuple(Limit(code=code, words=words) for code, words in found.items())
+    return frozenset(met[0] & met[1])

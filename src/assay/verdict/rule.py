@@ -2,13 +2,6 @@
 
 A rule looks at one of five things, which its class says: a trial, all trials of a case together, a case
 within its run, a pair of cases that are compared, or the whole run.
-
-Who set the pace: the server's idle time says it, and bounds what a held-back server might do.
-
-The utilisation law (Denning, Buzen, 1978) says U = X D: with cores busy for a share U at X answers/s and
-a demand D of core time an answer, no more than X / U can be served. A fuller queue lowers D a little, for
-answers then come in batches: the truth of one server whose client was burdened with a known cost a request
-lay between X / U and X / U^3 (its core 80 to 94 % busy).
 """
 
 from __future__ import annotations
@@ -20,6 +13,7 @@ from typing import Literal
 
 from assay.core import units
 from assay.model.finding import Effect, Finding, Severity, Subject
+from assay.verdict.bottleneck import at_most
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load
 
@@ -71,15 +65,14 @@ class Effects:
 NONE = Effects()
 VOID = Effects("void", "void")
 TIMES_VOID = Effects(times="void")
-BETWEEN_BUILDS = Effects(comparison="at least", when="of both of two interleaved builds of one program")
-"""What such a finding does beside its other effects: their answers cost the client the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A rule's answer where it applies: how grave, and the figures as a sentence and as numbers.
 
-    Of several hits of one rule on one case, the one with the highest `gravity` speaks for all.
+    Of several hits of one rule on one case, the one with the highest `gravity` speaks for all. `strain` says
+    how far the server was held back (0 to 1), `at_most_times` its bound where an account gives one.
     `effects` are those of the rule's that it has here; without them it has the rule's first, as a note
     none.
     """
@@ -90,6 +83,8 @@ class Hit:
     gravity: float = 0.0
     remedy: str = ""
     effects: Effects | None = None
+    strain: float = 1.0
+    at_most_times: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +143,9 @@ class Rule:
             on_times=effects.times,
             on_comparison=effects.comparison,
             because=effects.because,
-            at_most_times=at_most(busy_share) if effects.held_back else None,
+            at_most_times=(hit.at_most_times or at_most(busy_share, hit.strain))
+            if effects.held_back
+            else None,
         )
 
 
@@ -230,25 +227,6 @@ def hit_in_search(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | N
     if hit is None or of_run is None or not (of_run.missed or (of_run.of_a_search and rule.lengthens)):
         return hit
     return replace(hit, severity="warning", effects=NONE) if hit.severity == "error" else hit
-
-
-FULL = 0.97
-"""Busy share of a server's cores from which it set the pace, whatever its client did: in front of
-a core that was 98 to 100 % busy a client at 99 % cost it nothing."""
-
-EXPONENT = 3.0
-
-
-def paced_by_server(busy_share: float | None) -> bool:
-    """Whether the server's cores were full; not where their share is not known."""
-    return busy_share is not None and busy_share >= FULL
-
-
-def at_most(busy_share: float | None) -> float | None:
-    """How many times the measured throughput the server can reach at most; None where that is not known."""
-    if busy_share is None or busy_share <= 0:
-        return None
-    return float(min(1.0, busy_share) ** -EXPONENT)
 
 
 def why_unbounded(busy_share: float | None) -> str:

@@ -148,6 +148,7 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         edges_ns=arm.edges_ns if arm else load.edges_ns,
         waiting=_waiting_in_slices(arm) if arm else load.waiting,
         washout_ns=arm.washout_ns if arm else None,
+        account=trial.account,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
 

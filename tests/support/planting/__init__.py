@@ -188,7 +188,7 @@ def _apart(plant: Injected, folder: Path) -> Run:
     from planting import plants
 
     # It is one of these, but for its blocks: how much bounds hold is asked of three at least.
-    number = [replace(one, blocks=plant.blocks) for one in plants.ALL].index(plant)
+    number = [replace(one, blocks=plant.blocks) for one in plants.EVERY].index(plant)
     words = [sys.executable, "-m", "planting", str(number), str(plant.blocks), str(folder)]
     path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     with subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path}, start_new_session=True) as process:

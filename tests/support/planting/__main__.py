@@ -11,7 +11,7 @@ from planting import plants, run_here
 
 if __name__ == "__main__":
     number, blocks, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    plant = replace(plants.ALL[number], blocks=blocks)
+    plant = replace(plants.EVERY[number], blocks=blocks)
     if plant.descriptors:
         resource.setrlimit(resource.RLIMIT_NOFILE, (plant.descriptors, plant.descriptors))
     run_here(plant, folder)

@@ -96,7 +96,7 @@ def kept(page: str) -> Found:
                 found.caught[name] = row["caught"]
             if clean and code in RULES:
                 found.clean[code] = clean
-        elif held := _HELD.fullmatch(line):
+        elif (held := _HELD.fullmatch(line)) and held["code"] in RULES:
             within = int(held["within"]) if held["within"] else None
             found.held[held["code"]] = Held(int(held["met"]), int(held["of"]), within)
     return found

@@ -36,7 +36,7 @@ from assay.report.model.loads import (
     shape,
 )
 from assay.report.model.values import groups
-from assay.report.model.warned import changes_answer, warnings
+from assay.report.model.warned import bottleneck, changes_answer, warnings
 from assay.stats import kept_per_s, quantiles, requests_needed
 from assay.stats.quantiles import recorded
 
@@ -69,7 +69,7 @@ def document(
         table=_times(measured, findings),
         warnings=warnings(findings, longest=_LONGEST_REASON, told=_in_headline(measured, findings)),
         advice=_advice(findings),
-        footer=(_offered(plan, measured),),
+        footer=(*bottleneck(findings), _offered(plan, measured)),
         state="clean: no rule stands against these figures" if clean else "",
         tone="good" if clean else "plain",
         sections=(

@@ -40,7 +40,7 @@ from assay.report.model.rows import (
 )
 from assay.report.model.unranked import measured, reasons
 from assay.report.model.values import groups
-from assay.report.model.warned import codes_in, short, warnings
+from assay.report.model.warned import bottleneck, codes_in, short, warnings
 from assay.verdict.see_runs import load_ns
 
 _MOST_LOADS = 10
@@ -171,6 +171,8 @@ def _below(run: Run, found: Sequence[LoadRows], followed: Sequence[LoadRows]) ->
     rated = [section for section in followed if any(row.case.rate for row in section.rows)]
     if rated:
         yield f"also measured: response time at {fmt.counted(len(rated), 'rate')}"
+    if not isinstance(run.header.design, SearchDesign):  # each of its rates says what became of it
+        yield from bottleneck(ordered_findings(run), _namer(run))
 
 
 def _claim_words(claim: ClaimVerdict) -> str:

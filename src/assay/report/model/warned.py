@@ -51,6 +51,23 @@ def warnings(
     return (*lines, rest) if rest else tuple(lines)
 
 
+def bottleneck(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> tuple[str, ...]:
+    """What limited the loads, in a line: "bottleneck: the server (98 % of its core)"; none where nobody
+    looked."""
+    limits: dict[str, list[Finding]] = {}
+    for one in findings:
+        if one.code == "B1":
+            limits.setdefault(one.evidence.partition(" (")[0], []).append(one)
+    if not limits:
+        return ()
+    [(what, found), *others] = limits.items()
+    if others:
+        told = "; ".join(f"{what}: {_whom(found, name_of)}" for what, found in limits.items())
+    else:
+        told = found[0].evidence.partition(" (in ")[0] if len(found) == 1 else what
+    return (f"bottleneck: {fmt.safe(told)}",)
+
+
 def codes_in(text: str, names: Iterable[str]) -> frozenset[str]:
     """The rules that a sentence gives in brackets, "(G1: …)"; not what stands in one of these `names`."""
     for name in sorted(names, key=len, reverse=True):

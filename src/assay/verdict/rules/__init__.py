@@ -10,9 +10,9 @@ from assay.core.errors import InputError
 from assay.model.design import RuleSetting
 from assay.verdict.rule import Rule, Thresholds
 from assay.verdict.rules import (
+    bottleneck,
     design,
     fairness,
-    generator,
     host,
     model,
     offered,
@@ -23,13 +23,12 @@ from assay.verdict.rules import (
 )
 
 _ALL: tuple[Rule, ...] = (
-    generator.G1,
-    generator.G2,
+    bottleneck.B1,
+    bottleneck.G1,
     offered.G3,
     offered.G4,
-    generator.G5,
-    generator.G6,
-    generator.G7,
+    bottleneck.G6,
+    trials.G7,
     offered.G8,
     host.G9,
     host.G10,
@@ -42,7 +41,7 @@ _ALL: tuple[Rule, ...] = (
     design.M4,
     design.M5,
     design.M6,
-    design.M7,
+    bottleneck.M7,
     work.W1,
     work.W2,
     work.W3,
@@ -70,7 +69,7 @@ _ALL: tuple[Rule, ...] = (
     trials.T5,
     slices.T6,
     host.H1,
-    host.H2,
+    bottleneck.H2,
     host.H3,
 )
 

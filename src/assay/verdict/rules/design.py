@@ -11,11 +11,9 @@ from assay.model.finding import Subject
 from assay.stats import MINIMUM_EFFECT
 from assay.stats.pairing import ALPHA, pair
 from assay.stats.quantiles import constant_fit, poisson_fit
-from assay.verdict.facts import CaseSeen, RunSeen, intended_between
-from assay.verdict.load import Load
+from assay.verdict.facts import CaseSeen, RunSeen
+from assay.verdict.load import Load, intended_between
 from assay.verdict.rule import (
-    BETWEEN_BUILDS,
-    CaseRule,
     Effects,
     Hit,
     LoadRule,
@@ -23,7 +21,6 @@ from assay.verdict.rule import (
     Threshold,
     Thresholds,
 )
-from assay.verdict.rules.fairness import fell_silent
 
 
 def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
@@ -265,50 +262,4 @@ M6 = LoadRule(
     example="A token bucket that releases ten requests every 10 ms and calls it 1,000/s.",
     passing=True,
     check=arrivals_otherwise,
-)
-
-
-def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
-    """M7, closed loops without think time. Over an emulated network the way sets the pace, on purpose."""
-    thinks = any(load.asked.think_time_ns for load in case.loads)
-    meant = case.case.emulation is not None or case.case.facts.get("bottleneck")
-    if not case.closed or thinks or meant or any(map(fell_silent, case.loads)):
-        return None
-    busy = case.server_busy_share
-    if busy is None or busy >= thresholds["busy"]:
-        return None
-    return Hit(
-        "warning",
-        f"the server's cores were {percent(busy)} busy, and nothing else is named that held it back",
-        {"busy_share": busy, "limit": thresholds["busy"]},
-        gravity=-busy,
-    )
-
-
-M7 = CaseRule(
-    code="M7",
-    title="not server-bound",
-    severities=("warning",),
-    effects=(
-        Effects("at least", because="something else than the server set the pace", held_back=True),
-        BETWEEN_BUILDS,
-    ),
-    thresholds=(
-        Threshold("busy", 0.90, "share", "busy share of the server's cores from which it set the pace"),
-    ),
-    meaning=(
-        "The server had CPU time to spare, so something else set the pace, and that is what the figure "
-        "measures."
-    ),
-    remedy=(
-        "use more connections; look for locks, pools, a slow service or too few workers; where the "
-        'bottleneck is known and meant, name it in the server\'s facts or the workload (bottleneck = "...")'
-    ),
-    source="the-benchmarker PR 9662",
-    example=(
-        "A server with a pool of three database connections: its cores idle while requests queue for the "
-        "pool."
-    ),
-    exempt=frozenset({"ceiling"}),
-    check=not_server_bound,
 )

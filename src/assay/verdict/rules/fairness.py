@@ -15,6 +15,7 @@ from assay.model.trial import Case
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Answers, Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
+from assay.verdict.silence import FACTOR, LEAST_NS, patience_ns, silence_words, silent_ns
 
 PLAIN = frozenset({"", "identity"})
 
@@ -232,37 +233,6 @@ W7 = CaseRule(
 )
 
 
-LEAST_NS = 500e6
-"""No silence is told that is shorter: a collector may rest for a tenth of a second."""
-FACTOR = 2.0
-"""Nor one that is not so many times as long as the longest answer of the load took."""
-
-
-def patience_ns(load: Load, least_ns: float = LEAST_NS, factor: float = FACTOR) -> float | None:
-    """For how long a request of this load may wait before it waits for longer than answers take; None where
-    no answer tells how long they take."""
-    if load.clocks.service is None:
-        return None
-    begun = load.clocks.first_byte  # of wrong answers, too
-    return max(least_ns, factor * max(load.clocks.service.max_ns, begun.max_ns if begun else 0.0))
-
-
-def silent_ns(load: Load, patience: float | None) -> float:
-    """For how long at its end nothing was answered although requests waited, where that is longer than
-    `patience` and not our own pause; else 0."""
-    waiting = load.waiting
-    if waiting is None or patience is None:
-        return 0.0
-    silence = min(waiting.quiet_ns, waiting.oldest_ns)
-    paused = max((worker.largest_stall_ns for worker in load.workers), default=0)
-    return float(silence) if silence > patience and paused < silence / 2 else 0.0
-
-
-def fell_silent(load: Load) -> bool:
-    """Whether the server answered nothing any more at the end. What the load then lacks is nobody else's."""
-    return silent_ns(load, patience_ns(load)) > 0
-
-
 def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
     """W8, from the ages of what was under way at the end. Where nothing ended at all W2 says it."""
     waiting = load.waiting
@@ -273,8 +243,7 @@ def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
     if silence:
         return Hit(
             "error",
-            f"nothing was answered in the last {duration(silence)} of {duration(load.counts.duration_ns)} "
-            f"({waiting.count:,} waiting)",
+            silence_words(load, silence),
             {"silence_ns": silence, "waiting": float(waiting.count), "limit_ns": patience},
             gravity=1 + silence,
             effects=_SILENT,

@@ -7,9 +7,10 @@ import itertools
 from assay.core.units import counted, rate
 from assay.core.units import share as percent
 from assay.core.units import time as duration
+from assay.verdict.bottleneck import shares_of
 from assay.verdict.load import Load
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.rules.fairness import fell_silent
+from assay.verdict.silence import fell_silent
 
 
 def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -55,28 +56,20 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     with_them = f", with {' and '.join(also)}," if also else ""
     seen = f"{rate(per_s)} x {duration(round_ns)}{with_them} is {in_flight:,.1f} requests in flight"
     idle = asked - in_flight
-    reopened = load.connections.reopened
-    held_back = idle > 0 and not load.counts.failed and not reopened
     waited = _what_the_others_waited_for(load, idle * duration_ns)
+    figures = {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed}
+    places = counted(asked, load.asked.place)
     if idle > 0 and waited:
-        return Hit(
-            "warning",
-            f"{seen}; the others of {counted(asked, load.asked.place)} waited {waited}",
-            {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
-            gravity=off / asked,
-            remedy=_MANY_OPENED,
-            effects=_WAITED,
-        )
-    each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
-    wait = f"; the generator kept each {load.asked.place} waiting {duration(each_ns)} for its next request"
-    return Hit(
-        "error",
-        f"{seen}, not the {counted(asked, load.asked.place)} (tolerance {allowed:,.1f})"
-        + (wait if held_back else ""),
-        {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
-        gravity=off / asked,
-        remedy=_HELD_BACK if held_back else "",
-    )
+        words = f"{seen}; the others of {places} waited {waited}"
+        return Hit("warning", words, figures, off / asked, remedy=_MANY_OPENED, effects=_WAITED)
+    words = f"{seen}, not the {places} (tolerance {allowed:,.1f})"
+    if idle < 0 or load.counts.failed or load.connections.reopened:
+        return Hit("error", words, figures, gravity=off / asked)
+    shares = shares_of(load)
+    late = shares.strain > 0 or shares.paused > 0.05
+    waited_for = f"the generator, which used {percent(shares.generator)} of its core"
+    words += f"; between them they waited for {waited_for}" if late else "; what they waited for is not known"
+    return Hit("warning", words, figures, off / asked, remedy=_LIGHTER, effects=_LATE if late else _IDLE)
 
 
 _FEWEST_EACH = 10
@@ -120,17 +113,18 @@ _WAITED = Effects(
     when="too few are in flight, and the server closes connections",
 )
 _MANY_OPENED = "add the wait for a connection to these times, or let the server keep its connections"
-_HELD_BACK = (
-    "nothing failed, so it was the generator: give it more time (cores of its own, more threads), or ask "
-    "for fewer connections; until then these are the times of a lighter load than the one that was named"
+_LATE = Effects(
+    times="at most", because="connections waited for the generator", when="its generator was late"
 )
+_IDLE = Effects(because="of a lighter load", when="connections idled, and why is not known")
+_LIGHTER = "these are the times of a lighter load than the one that was named: ask for fewer connections"
 
 
 M1 = LoadRule(
     code="M1",
     title="times contradict throughput (Little's law)",
     severities=("error", "warning"),
-    effects=(TIMES_VOID, _WAITED),
+    effects=(TIMES_VOID, _WAITED, _LATE, _IDLE),
     thresholds=(
         Threshold("relative", 0.05, "share", "allowed deviation as a share of the connections"),
         Threshold("connections", 2.0, "count", "allowed deviation in connections, if that is more"),

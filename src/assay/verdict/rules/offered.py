@@ -7,10 +7,9 @@ import math
 from assay.core.units import counted
 from assay.core.units import share as percent
 from assay.verdict.causes import CONNECTING, LONGER, QUEUE, cause_of
-from assay.verdict.facts import intended_between
-from assay.verdict.load import Load
+from assay.verdict.load import Load, intended_between
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
-from assay.verdict.rules.fairness import fell_silent
+from assay.verdict.silence import fell_silent
 
 
 def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:

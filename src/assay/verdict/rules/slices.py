@@ -83,15 +83,13 @@ def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
             f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
             f"{held.name if held else whose} (at most {exact_percent(thresholds['warning'])} is let pass)"
         )
-        grave = busy.mean > thresholds["one_way"]
         yield (
             Subject(case=whose, other_case=case),
             Hit(
                 "warning",
                 evidence,
-                {"share": busy.mean} if grave else {"share": busy.mean, "wider": busy.mean},
+                {"share": busy.mean, "taken": busy.mean},
                 busy.mean,
-                effects=_T1[0 if grave else 1],
             ),
         )
 
@@ -114,24 +112,19 @@ def _used_in_slices_of(run: RunSeen, case: str) -> Mapping[str, list[list[float]
 _T1_ERRORS = 2.0
 """How many standard errors the mean lies above the limit, in a single look."""
 
-
-_T1 = (
-    Effects(
-        comparison="one way",
-        because="the other worked in its time",
-        when="above 5 %",
-        way="in favour of the one in whose slices the other worked, as the least distance of the two",
-    ),
-    Effects(comparison="wider", because="the other worked in its time", when="otherwise, by that share"),
-)
 T1 = RunRule(
     code="T1",
     title="a server works while it rests",
     severities=("warning",),
-    effects=_T1,
+    effects=(
+        Effects(
+            comparison="wider",
+            because="the other worked in its time",
+            way="in favour of the one in whose slices the other worked, by its share of them",
+        ),
+    ),
     thresholds=(
         Threshold("warning", 0.01, "share", "how much of a core it may use in the slices of another"),
-        Threshold("one_way", 0.05, "share", "from here on the other is held back by it"),
     ),
     meaning=(
         "What it does then (compiling, collecting garbage, answering what was left over) it does in the "

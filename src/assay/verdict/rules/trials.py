@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from assay.core.units import counted
+from assay.core.units import counted, rate
 from assay.core.units import share as percent
 from assay.model.design import LoadDesign
 from assay.model.finding import Subject
@@ -15,7 +15,16 @@ from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import least_blocks
-from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds, exact_percent
+from assay.verdict.rule import (
+    CaseRule,
+    Effects,
+    Hit,
+    RunRule,
+    Threshold,
+    Thresholds,
+    exact_percent,
+    why_unbounded,
+)
 
 
 def trials_scatter(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
@@ -291,4 +300,56 @@ T5 = RunRule(
     source="ours; the same program twice: 9 % deviation sequential, 1 % interleaved",
     example="Two servers that both insist on port 8080.",
     check=not_side_by_side,
+)
+
+
+def suspiciously_equal(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
+    """G7: what holds unrelated servers at one figure is something that they share."""
+    for group in run.groups.values():
+        rates = {
+            seen.case.id: statistics.fmean(seen.throughput_by_block.values())
+            for seen in group
+            if seen.candidate and seen.closed
+        }
+        best = max(rates.values(), default=0.0)
+        level = [seen for seen in group if rates.get(seen.case.id, -1.0) >= best * (1 - thresholds["within"])]
+        idle = [load.client_idle_share for seen in level for load in seen.loads]
+        known = [share for share in idle if share is not None]
+        servers = {seen.case.server for seen in level}
+        named = ", ".join(sorted(seen.name for seen in level))
+        if len(servers) < thresholds["servers"] or not known:
+            continue
+        busy = 1 - statistics.fmean(known)
+        if busy < thresholds["busy"]:
+            continue
+        evidence = (
+            f"{named} all reach {rate(best)} to within {exact_percent(thresholds['within'])}; "
+            f"the client was {percent(busy)} busy"
+        )
+        for seen in level:
+            unbounded = why_unbounded(seen.server_busy_share)
+            hit = Hit("error", evidence + unbounded, {"best_per_s": best, "client_busy_share": busy})
+            yield Subject(case=seen.case.id), hit
+
+
+_ONE_FIGURE = Effects("at least", "at most", because="unrelated servers ended at one figure", held_back=True)
+
+
+G7 = RunRule(
+    code="G7",
+    title="unrelated servers at one figure",
+    severities=("error",),
+    effects=(_ONE_FIGURE,),
+    thresholds=(
+        Threshold("within", 0.01, "share", "distance from the best that counts as the same figure"),
+        Threshold("servers", 3, "count", "unrelated servers at one figure that are no coincidence"),
+        Threshold("busy", 0.8, "share", "busy share of the client from which it is the likely cause"),
+    ),
+    meaning=(
+        "Servers that have nothing in common do not end at one figure: what they share, the client, set it."
+    ),
+    remedy="give the generator more cores or the servers fewer, until they differ",
+    source="the-benchmarker #9775; ours",
+    example="Twelve frameworks in four languages between 178,000/s and 179,500/s.",
+    check=suspiciously_equal,
 )

@@ -1,0 +1,46 @@
+"""A server that answers nothing any more: for how long, and from when on that is told."""
+
+from __future__ import annotations
+
+from assay.core.units import counted
+from assay.core.units import time as duration
+from assay.verdict.load import Load
+
+LEAST_NS = 500e6
+"""No silence is told that is shorter: a collector may rest for a tenth of a second."""
+FACTOR = 2.0
+"""Nor one that is not so many times as long as the longest answer of the load took."""
+
+
+def patience_ns(load: Load, least_ns: float = LEAST_NS, factor: float = FACTOR) -> float | None:
+    """For how long a request of this load may wait before it waits for longer than answers take; None where
+    no answer tells how long they take."""
+    if load.clocks.service is None:
+        return None
+    begun = load.clocks.first_byte  # of wrong answers, too
+    return max(least_ns, factor * max(load.clocks.service.max_ns, begun.max_ns if begun else 0.0))
+
+
+def silent_ns(load: Load, patience: float | None) -> float:
+    """For how long at its end nothing was answered although requests waited, where that is longer than
+    `patience` and not our own pause; else 0."""
+    waiting = load.waiting
+    if waiting is None or patience is None:
+        return 0.0
+    silence = min(waiting.quiet_ns, waiting.oldest_ns)
+    paused = max((worker.largest_stall_ns for worker in load.workers), default=0)
+    return float(silence) if silence > patience and paused < silence / 2 else 0.0
+
+
+def fell_silent(load: Load) -> bool:
+    """Whether the server answered nothing any more at the end. What the load then lacks is nobody else's."""
+    return silent_ns(load, patience_ns(load)) > 0
+
+
+def silence_words(load: Load, quiet_ns: float) -> str:
+    """ "the server answered nothing in the last 1.2 s of 2 s (64 requests waiting)"."""
+    waiting = load.waiting.count if load.waiting else 0
+    return (
+        f"the server answered nothing in the last {duration(quiet_ns)} of "
+        f"{duration(load.counts.duration_ns)} ({counted(waiting, 'request')} waiting)"
+    )
