@@ -100,6 +100,12 @@ def test_a_program_that_takes_what_nobody_wants_took_nothing() -> None:
     assert named(replace(made, account=idle)).who == "waiting"
 
 
+def test_an_account_is_believed_before_the_older_figure() -> None:
+    made = one(0.1, 0.2)
+    assert made.server is not None
+    assert named(replace(made, server=replace(made.server, cpu_share=0.99))).who == "waiting"
+
+
 @pytest.mark.parametrize("generated", [n / 20 for n in range(10)])
 @pytest.mark.parametrize("served", [0.1, 0.5, 0.9, 1.0])
 def test_a_generator_that_idled_by_half_is_never_named(generated: float, served: float) -> None:

@@ -75,6 +75,8 @@ def _known(base: str, head: str, ratio: Estimate) -> str:
     low, high = ratio.low, ratio.high
     most = "" if low is None or low >= 1 else f"up to {_slower(low)}"
     if high is not None and high < 1:
+        if most.endswith(f" {_slower(high)}"):  # both ends read alike
+            return f"{head} is slower than {base} by {_slower(high)}"
         could = f", and could be {most}" if most else ""
         return f"{head} is slower than {base} by at least {_slower(high)}{could}"
     if low is not None and low > 1:
