@@ -71,6 +71,8 @@ def load(
     count: int | None = None,
     rate: Rate | None = None,
     warm_up: Time | None = None,
+    slo: str | None = None,
+    fail_if_unsure: bool = False,
     name: str = "",
     save: bool = False,
     results: str | PathLike[str] | None = None,
@@ -87,6 +89,8 @@ def load(
         count: measure so many requests instead.
         rate: an open loop: so many requests a second, whatever the server does.
         warm_up: load for so long before measuring (0 s).
+        slo: limits, for exit code 3 where one is missed: "p99<200ms,errors<1%,throughput>500".
+        fail_if_unsure: exit code 1 where one of them cannot be told.
         name: what the server is called, in tables and by `compare` (its URL).
         save: keep the run.
         results: the folder that it is kept in (./results).
@@ -122,11 +126,12 @@ def load(
     given = {"connections": connections, "duration": duration, "count": count, "rate": rate}
     with python.called():
         values = python.values({**given, "warm_up": warm_up, **options})
+        held_to = (",".join(one.text for one in python.limits(slo)), fail_if_unsure)
         settled = settle.load(url, values, allowed=yes)
         ended = one_load.offer(settled, partial(lines, say=progress) if progress else None)
         if ended.interrupted:
             raise KeyboardInterrupt
-        run = judged(one_load.as_run(ended, name, command=_command("load", url)))
+        run = judged(one_load.as_run(ended, name, command=_command("load", url), held_to=held_to))
         return RunResult(run, store.keep(Settings.resolve(results=results).results, run) if save else None)
 
 
@@ -237,13 +242,8 @@ def capacity(
     from assay.plan.words import options as python
     from assay.plan.words import settle_trials
 
-    given: dict[str, object] = {
-        "url": url,
-        "command": command,
-        "name": name,
-        "lowest": lowest,
-        "highest": highest,
-    }
+    given: dict[str, object] = {"url": url, "command": command, "name": name}
+    given |= {"lowest": lowest, "highest": highest}
     given |= {"budget": budget, "connections": connections, "duration": duration, "warm_up": warm_up}
     with python.called():
         settled = settle_trials.search(python.search({**given, **options}, slo))

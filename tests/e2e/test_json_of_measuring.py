@@ -24,6 +24,7 @@ SAID: dict[str, list[tuple[str, ...]]] = {
     "load": [
         ("load", "{url}", "-n", "50", "-c", "2", "--json"),
         ("load", "{url}", "-n", "50", "-c", "2", "-r", "400", "--json"),
+        ("load", "{url}", "-n", "50", "-c", "2", "--slo", "max<60s,errors<60%", "--json"),
     ],
     "capacity": [("capacity", "{url}", "--slo", "mean<10s,errors<50%", *RATES, *QUICK)],
     "versus": [("versus", *CANDIDATES, "-c", "2", *QUICK)],

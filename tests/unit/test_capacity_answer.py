@@ -64,7 +64,7 @@ def search_with_truth(capacity_per_s: float, bounds: Bounds = BOUNDS) -> SearchA
 def test_an_objective_is_read_and_written() -> None:
     found = parse(" p99 < 50ms , errors<0.1%,mean<=2s")
     assert found.text == "p99<50ms,errors<0.1%,mean<2s"
-    assert [(limit.figure, limit.most) for limit in found.limits] == [
+    assert [(limit.figure, limit.edge) for limit in found.limits] == [
         ("p99", 50e6),
         ("errors", pytest.approx(0.001)),
         ("mean", 2e9),

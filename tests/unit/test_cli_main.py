@@ -104,8 +104,9 @@ def test_version_is_data(capsys: Captured) -> None:
             ["load", "http://127.0.0.1:1/", "--ramp-up", "5s"],
             "assay: unknown flag '--ramp-up'; --stage 30s:0..1000 raises the rate over that time\n",
         ),
-        (["load", "x", "--slo=p99<1s"], "assay: unknown flag '--slo'; `assay capacity` has it\n"),
-        (["versus", "a", "b", "--slo", "p"], "assay: unknown flag '--slo'; `assay capacity` has it\n"),
+        (["load", "x", "--slo", "p99>1s"], "assay: --slo: 'p99>1s': p99 is held below a number: <"),
+        (["load", "x", "--fail-if-unsure"], "assay: --fail-if-unsure needs limits; add --slo"),
+        (["versus", "a", "b", "--slo", "p"], "assay: unknown flag '--slo'; `assay load` has it\n"),
         (
             ["run", "franklin", "--save"],
             "assay: unknown flag '--save'; a run is always kept; --results DIR says where\n",

@@ -10,13 +10,12 @@ from assay.plan.words import parse
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.verdict.objective import Objective
 
 
 def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("url", nargs="?", metavar="URL", help="a URL; with --command, may hold {port}")
-    parser.add_argument("--slo", common=True, required=True, type=_objective, metavar="LIMITS",
+    parser.add_argument("--slo", common=True, required=True, type=parse.objective, metavar="LIMITS",
                         help="the objective: p50 … p99.99, mean, max (response time), errors; all "
                         "must hold: 'p99<50ms,errors<0.1%%'")  # fmt: skip
     parser.add_argument("--command", common=True, default="", metavar="CMD",
@@ -69,12 +68,3 @@ def run(args: argparse.Namespace) -> int:
         max_connections=args.most,
     )
     return adhoc_flags.carry_out(settle_trials.search(words), args)
-
-
-def _objective(word: str) -> Objective:
-    from assay.verdict.objective import parse
-
-    try:
-        return parse(word)
-    except ValueError as problem:
-        raise argparse.ArgumentTypeError(str(problem)) from None

@@ -13,7 +13,7 @@ from assay.cli.parser import Parser
 from assay.core import console, credentials, signals
 from assay.core.errors import EXIT_INTERRUPTED, AssayError, InputError
 from assay.engine.generator import REFRESH_S, drive, to_its_end
-from assay.plan.words import settle
+from assay.plan.words import parse, settle
 from assay.runner import one_load
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.model.plan import LoadPlan
     from assay.model.run import Run
     from assay.plan.words.load_plan import DraftedLoad
+    from assay.verdict.limits import LimitResult
 
 
 def configure(parser: Parser) -> None:
@@ -38,6 +39,7 @@ def configure(parser: Parser) -> None:
     before_run.add_why(output)
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
+    _limit_flags(parser)
     _run_flags(parser)
     parser.examples(
         ("assay load http://127.0.0.1:8080/", "64 connections as fast as they go, for 10 s"),
@@ -65,6 +67,10 @@ def configure(parser: Parser) -> None:
             "from four machines of a cluster",
         ),
         ("assay load http://127.0.0.1:8080/ --why", "and what an answer costs that server"),
+        (
+            "assay load http://127.0.0.1:8080/ --slo 'p99<200ms,errors<1%,throughput>500'",
+            "hold it to limits: exit code 3 where one is missed beyond doubt",
+        ),
         ("assay load http://127.0.0.1:8080/ --json | jq .throughput_per_s", "one figure for a script"),
         (
             "assay load http://127.0.0.1:8080/ --save --html page.html",
@@ -137,16 +143,20 @@ class _JudgedLoad:
     ended: EndedLoad[Any]
     findings: Sequence[Finding]
     code: int
+    limits: Sequence[LimitResult] = ()
     run: Run | None = None
 
 
 def _judge(ended: EndedLoad[Any], args: argparse.Namespace) -> _JudgedLoad:
     from assay import verdict
     from assay.verdict import exit_codes
+    from assay.verdict.limits import judged_limits
 
     run = None
     if _is_kept(args):
-        run = verdict.judged(one_load.as_run(ended, args.name, command=credentials.command()))
+        held_to = (",".join(one.text for one in args.slo), args.fail_if_unsure)
+        made = one_load.as_run(ended, args.name, command=credentials.command(), held_to=held_to)
+        run = verdict.judged(made)
         findings = _findings_of(run)
     else:
         findings = verdict.judge_load(
@@ -157,7 +167,9 @@ def _judge(ended: EndedLoad[Any], args: argparse.Namespace) -> _JudgedLoad:
             host=ended.host,
             generators=ended.generators,
         )
-    return _JudgedLoad(ended=ended, findings=findings, code=exit_codes.of_load(findings), run=run)
+    limits = judged_limits(args.slo, ended.plan, ended.measurement, findings) if args.slo else ()
+    code = exit_codes.of_load(findings, limits, unsure_fails=args.fail_if_unsure)
+    return _JudgedLoad(ended=ended, findings=findings, code=code, limits=limits, run=run)
 
 
 def _tell(judged: _JudgedLoad, args: argparse.Namespace) -> int:
@@ -167,22 +179,37 @@ def _tell(judged: _JudgedLoad, args: argparse.Namespace) -> int:
         from assay.report.load import as_json
 
         seen = (ended.generators, ended.account, ended.costs)
-        console.write(as_json(ended.plan, ended.measurement, findings, *seen))
+        console.write(as_json(ended.plan, ended.measurement, findings, *seen, limits=judged.limits))
     elif not report_outputs.takes_standard_output(args):
-        _show(ended, findings, verbose=args.verbose)
+        _show(judged, verbose=args.verbose)
     if judged.run is not None:
         _write(judged.run, args)
     return EXIT_INTERRUPTED if ended.interrupted or signals.came() else judged.code
 
 
-def _show(ended: EndedLoad[Any], findings: Sequence[Finding], *, verbose: bool) -> None:
+def _show(judged: _JudgedLoad, *, verbose: bool) -> None:
     from assay.core.units import safe
     from assay.report.model.load_document import document
     from assay.report.terminal import in_full, on_screen
 
-    told = document(ended.plan, ended.measurement, findings, ended.costs, ended.account)
+    ended = judged.ended
+    told = document(
+        ended.plan, ended.measurement, judged.findings, ended.costs, ended.account, limits=judged.limits
+    )
     where = f"{safe(told.title, 120)}, more: --verbose"
     console.show(in_full(told) if verbose else on_screen(told, where))
+
+
+def _limit_flags(parser: Parser) -> None:
+    """Add the flags."""
+    held = parser.add_argument_group("what it has to hold")
+    held.add_argument(
+        "--slo", type=parse.limits, default=(), common=True, metavar="LIMITS",
+        help="exit code 3 where one is missed: p50 … p99.99, mean, max, errors below, throughput above: "
+        "'p99<200ms,errors<1%%,throughput>500'",
+    )  # fmt: skip
+    held.add_argument("--fail-if-unsure", action="store_true",
+                      help="exit code 1 where one of --slo cannot be told")  # fmt: skip
 
 
 def _run_flags(parser: Parser) -> None:
@@ -212,6 +239,8 @@ def _check_outputs(args: argparse.Namespace, plan: LoadPlan) -> None:
     from assay.core.settings import Settings
 
     before_run.check_cluster_flags(args)
+    if args.fail_if_unsure and not args.slo:
+        raise InputError("--fail-if-unsure needs limits", "add --slo 'p99<200ms'")
     if args.why and args.ray:
         raise InputError("--why of one load counts on this machine", "use `assay versus --ray --why`")
     if not _is_kept(args):

@@ -23,7 +23,7 @@ EXIT_CODES = {
     EXIT_OK: "answered: the figures asked for stand",
     EXIT_INVALID: "not answered: figures are invalid, or a comparison is undecided",
     EXIT_USAGE: "bad usage or input, or something this machine lacks",
-    EXIT_WORSE: "slower than `assay compare` or `assay versus` was told to allow",
+    EXIT_WORSE: "a limit is missed (compare, versus, load --slo)",
     EXIT_INTERNAL: "a defect of Assay, with a log to report",
     EXIT_INTERRUPTED: "interrupted, by Ctrl-C or SIGTERM; what was measured is reported",
 }

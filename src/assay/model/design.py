@@ -225,7 +225,14 @@ class SearchDesign(CandidatesDesign, frozen=True, kw_only=True, tag="search", ta
 
 
 class LoadDesign(AnyDesign, frozen=True, kw_only=True, tag="load", tag_field="kind"):
-    """One load of a URL, kept when it was over: one case, one trial, and nothing that could still be due."""
+    """One load of a URL, kept when it was over: one case, one trial, and nothing that could still be due.
+
+    `limits` is what it was held to, as it was written; empty for nothing. `unsure_fails`: where one cannot be
+    told, the load fails, too.
+    """
+
+    limits: str = ""
+    unsure_fails: bool = False
 
 
 Design = StudyDesign | ComparisonDesign | SearchDesign | LoadDesign

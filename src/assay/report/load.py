@@ -24,11 +24,13 @@ from assay.report.model.loads import (
     PERCENTILES,
     is_invalid,
     known_throughput,
+    limits_json,
     percentile_name,
     shape,
 )
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, bar
 from assay.stats import kept_per_s, quantiles
+from assay.verdict.limits import LimitResult
 
 _BAR_WIDTH = 30
 _TRACE_WIDTH = 30
@@ -171,6 +173,8 @@ def as_json(
     generators: Sequence[GeneratorSeen] = (),
     account: TimeAccount | None = None,
     costs: Costs | None = None,
+    *,
+    limits: Sequence[LimitResult] = (),
 ) -> str:
     """Write the document, indented. Invalid figures are null; what was seen is in `measurement`."""
     times = not is_invalid(findings, "times")
@@ -194,6 +198,7 @@ def as_json(
         "account": account,
         **({"generators": generators} if generators else {}),
         **({"costs": costs} if costs is not None else {}),
+        **({"limits": limits_json(limits)} if limits else {}),
     }
     return fmt.as_json(document)
 

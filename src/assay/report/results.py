@@ -141,7 +141,7 @@ class RunResult:
 
     @property
     def exit_code(self) -> int:
-        """What the command line would end with: 0 answered, 1 not answered, 3 slower than allowed."""
+        """What the command line would end with: 0 answered, 1 not answered, 3 a limit is missed."""
         return exit_codes.of(self.run)
 
     @property

@@ -99,12 +99,15 @@ def with_costs(ended: EndedLoad[Any]) -> EndedLoad[Any]:
     return replace(ended, costs=costs)
 
 
-def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
-    """The load as a run of one trial, not judged yet. `name` is its server's, `command` what was asked."""
+def as_run(
+    ended: EndedLoad[Any], name: str, *, command: Sequence[str], held_to: tuple[str, bool] = ("", False)
+) -> Run:
+    """The load as a run of one trial, not judged yet. `name` is its server's, `command` what was asked,
+    `held_to` its limits, and whether one that cannot be told fails it."""
     from assay.model.run import Run
     from assay.model.trial import Link, Trial
 
-    header = _header(ended, name, command)
+    header = _header(ended, name, command, held_to)
     [(case, plan)] = header.design.plans.items()
     trial = Trial(
         number=0,
@@ -122,7 +125,7 @@ def as_run(ended: EndedLoad[Any], name: str, *, command: Sequence[str]) -> Run:
     return Run(header=header, trials=(trial,), judgement=None)
 
 
-def _header(ended: EndedLoad[Any], name: str, command: Sequence[str]) -> Header:
+def _header(ended: EndedLoad[Any], name: str, command: Sequence[str], held_to: tuple[str, bool]) -> Header:
     from assay import store
     from assay.model.design import LoadDesign
     from assay.model.run import FORMAT, Header
@@ -133,7 +136,14 @@ def _header(ended: EndedLoad[Any], name: str, command: Sequence[str]) -> Header:
     plan = ended.plan
     case = name or plan.url.removeprefix("http://")
     begun_ns = ended.measurement.started_at_unix_ns
-    design = LoadDesign(title=f"Load on {case}", plans={case: plan}, titles={case: plan.url})
+    limits, unsure_fails = held_to
+    design = LoadDesign(
+        title=f"Load on {case}",
+        plans={case: plan},
+        titles={case: plan.url},
+        limits=limits,
+        unsure_fails=unsure_fails,
+    )
     return Header(
         format=FORMAT,
         run_id=store.new_run_id("load", begun_ns),

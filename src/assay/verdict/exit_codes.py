@@ -7,32 +7,46 @@ after them. The code follows from the cases that fail, and JUnit XML is told of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from assay.core.errors import EXIT_INVALID, EXIT_OK, EXIT_WORSE
 from assay.model.design import ComparisonDesign, LoadDesign, SearchDesign
 from assay.model.estimate import Ranked
 from assay.model.finding import Finding
 from assay.model.run import Run
+from assay.stats.estimates import Held
+from assay.verdict.limits import LimitResult, limits_of_run, outcome_of
 
 if TYPE_CHECKING:
     from assay.verdict.answer import Gate
 
 
 def of(run: Run) -> int:
-    """0, or 1 where any case is `failing`; of a gate that is broken 3, as `assay compare` has it."""
+    """0, or 1 where any case is `failing`; of a gate or a limit that is broken 3, as of `assay compare`."""
+    design = run.header.design
+    if isinstance(design, LoadDesign):
+        findings = run.judgement.findings if run.judgement else ()
+        return of_load(findings, limits_of_run(run), unsure_fails=design.unsure_fails)
     if not failing(run):
         return EXIT_OK
-    design = run.header.design
     gated = isinstance(design, ComparisonDesign) and design.slower_allowed is not None
     return EXIT_WORSE if gated and _gate(run).outcome == "broken" else EXIT_INVALID
 
 
-def of_load(findings: Sequence[Finding]) -> int:
+def of_load(
+    findings: Sequence[Finding], limits: Sequence[LimitResult] = (), *, unsure_fails: bool = False
+) -> int:
     """Of a single load, which is asked for its throughput and its times: 1 where a rule leaves nothing of
-    either. A bound is an answer."""
+    either. A bound is an answer. 3 where a limit is broken beyond doubt."""
+    outcome = outcome_of(limits, unsure_fails=unsure_fails)
+    if outcome == "broken":
+        return EXIT_WORSE
+    return EXIT_OK if outcome == "kept" and not _is_void(findings) else EXIT_INVALID
+
+
+def _is_void(findings: Sequence[Finding]) -> bool:
     taken = (one for one in findings if one.severity == "error")
-    return EXIT_INVALID if any("void" in (one.on_throughput, one.on_times) for one in taken) else EXIT_OK
+    return any("void" in (one.on_throughput, one.on_times) for one in taken)
 
 
 def failing(run: Run) -> dict[str, str]:
@@ -48,8 +62,7 @@ def failing(run: Run) -> dict[str, str]:
                 {} if _has_capacity(run) else dict.fromkeys(_first(run), "no capacity was found that stands")
             )
         case LoadDesign():
-            stands = of_load(run.judgement.findings if run.judgement else ()) == EXIT_OK
-            return {} if stands else dict.fromkeys(_first(run), "figures are invalid")
+            return _load(run)
         case ComparisonDesign(slower_allowed=None):
             return _unsettled(run) | _no_results(run)
         case ComparisonDesign():
@@ -57,6 +70,23 @@ def failing(run: Run) -> dict[str, str]:
         case _ if any(True for _ in _asked(run)):
             return _no_results(run)
     return {case.id: "nothing that was asked for was measured" for case in run.header.cases}
+
+
+def _load(run: Run) -> dict[str, str]:
+    """The load, where its figures are invalid or it breaks a limit that it was held to."""
+    code, limits = of(run), limits_of_run(run)
+    if code == EXIT_OK:
+        return {}
+    named = {
+        outcome: [one.limit.text for one in limits if one.outcome == outcome] for outcome in get_args(Held)
+    }
+    if code == EXIT_WORSE:
+        why = f"it misses {', '.join(named['broken'])}"
+    elif _is_void(run.judgement.findings if run.judgement else ()):
+        why = "figures are invalid"
+    else:
+        why = f"whether it keeps {', '.join(named['could not tell'])} cannot be told"
+    return dict.fromkeys(_first(run), why)
 
 
 def _first(run: Run) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A service-level objective: what must hold of a load, whether it held, what a record keeps of it. Pure.
 
     p99<50ms,errors<0.1%
+    p99<50ms,throughput>500,GET /cart p95<300ms      of one load, see `assay.verdict.limits`
 
 Times are response times, from the intended start: a server that falls behind shows it in them. Whatever
 the limits, an objective holds only where the server kept up with the rate.
@@ -22,8 +23,12 @@ from assay.model.run import Header
 from assay.model.trial import Trial
 from assay.stats import quantiles, requests_needed
 
-_LIMIT = re.compile(r"(p\d+(?:\.\d+)?|mean|max|errors)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|%)")
+_LIMIT = re.compile(
+    r"(?:(?P<request>.+?)\s+)?(?P<figure>p\d+(?:\.\d+)?|mean|max|errors|throughput)\s*(?P<than>[<>])=?\s*"
+    r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ns|us|µs|ms|s|%|k/s|k|/s|)"
+)
 _NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+_PER_S = {"": 1.0, "/s": 1.0, "k": 1e3, "k/s": 1e3}
 _LEAST = 0.1
 """Below it no objective is meant: p9 is p90 or p99 with a digit that was forgotten."""
 _KEPT_UP = 0.97
@@ -34,11 +39,13 @@ _DEVIATIONS = 3.0
 
 @dataclass(frozen=True)
 class ObjectiveLimit:
-    """`figure` (p99, mean, max: times in ns; errors: a share) stays below `most`."""
+    """`figure` (p99, mean, max: times in ns; errors: a share) stays below `edge`; throughput, in requests a
+    second, above it. `request` names the one request of a mix that it is of; empty: of all."""
 
     figure: str
-    most: float
+    edge: float
     text: str
+    request: str = ""
 
     @property
     def quantile(self) -> float | None:
@@ -73,7 +80,7 @@ class Objective:
     @property
     def longest_ns(self) -> float:
         """The largest limit of a time; 0 where there is none."""
-        return max((limit.most for limit in self.limits if limit.figure != "errors"), default=0.0)
+        return max((limit.edge for limit in self.limits if limit.figure != "errors"), default=0.0)
 
     def judge(self, plan: LoadPlan, measured: Measurement) -> ObjectiveResult:
         """Whether it held. The first limit that was broken speaks."""
@@ -86,24 +93,43 @@ class Objective:
 
 
 def parse(word: str) -> Objective:
-    """The objective that a word of the command line means. ValueError says what would be right."""
+    """The objective of a search that a word means. ValueError says what would be right."""
+    limits = limits_of(word)
+    for limit in limits:
+        if limit.figure == "throughput" or limit.request:
+            raise ValueError(f"{limit.text!r} is a limit of one load (assay load --slo), not of a search")
+    return Objective(limits)
+
+
+def limits_of(word: str) -> tuple[ObjectiveLimit, ...]:
+    """The limits that a word of the command line means. ValueError says what would be right."""
     limits: list[ObjectiveLimit] = []
     for part in word.split(","):
-        text = "".join(part.split())
-        found = _LIMIT.fullmatch(text)
-        if found is None or (found[1] == "errors") != (found[3] == "%"):
-            raise ValueError(
-                f"{part.strip()!r} is not an objective such as p99<50ms, mean<5ms or errors<0.1%"
-            )
-        most = float(found[2]) / 100 if found[3] == "%" else float(found[2]) * _NS[found[3]]
-        limit = ObjectiveLimit(found[1], most, text.replace("<=", "<"))
-        if limit.quantile is not None and not _LEAST <= limit.quantile < 1:
-            meant = f"; did you mean {found[1]}0?" if re.fullmatch("p[1-9]", found[1]) else ""
-            raise ValueError(f"{found[1]!r} is not a percentile from p10 to below p100{meant}")
-        if most <= 0 or any(other.figure == limit.figure for other in limits):
-            raise ValueError(f"{part.strip()!r}: each figure once, below a number above zero")
+        limit = _limit(part.strip())
+        if any((other.figure, other.request) == (limit.figure, limit.request) for other in limits):
+            raise ValueError(f"{part.strip()!r}: each figure once")
         limits.append(limit)
-    return Objective(tuple(limits))
+    return tuple(limits)
+
+
+def _limit(part: str) -> ObjectiveLimit:
+    found = _LIMIT.fullmatch(part)
+    units = {"errors": {"%": 0.01}, "throughput": _PER_S}.get(found["figure"], _NS) if found else {}
+    if found is None or found["unit"] not in units:
+        raise ValueError(f"{part!r} is not an objective such as p99<50ms, mean<5ms or errors<0.1%")
+    figure, request = found["figure"], found["request"] or ""
+    than = ">" if figure == "throughput" else "<"
+    if found["than"] != than:
+        raise ValueError(f"{part!r}: {figure} is held {'above' if than == '>' else 'below'} a number: {than}")
+    text = f"{figure}{than}{found['number']}{found['unit']}"
+    edge = float(found["number"]) * units[found["unit"]]
+    limit = ObjectiveLimit(figure, edge, f"{request} {text}".lstrip(), request)
+    if limit.quantile is not None and not _LEAST <= limit.quantile < 1:
+        meant = f"; did you mean {figure}0?" if re.fullmatch("p[1-9]", figure) else ""
+        raise ValueError(f"{figure!r} is not a percentile from p10 to below p100{meant}")
+    if edge <= 0:
+        raise ValueError(f"{part!r}: a number above zero")
+    return limit
 
 
 def rate_of(plan: LoadPlan) -> float:
@@ -134,7 +160,7 @@ def _broken(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> s
     value = figure_of(limit, measured, times)
     if value is None:
         return f"too few right answers for {limit.figure} ({count(times.count)})"
-    return "" if value < limit.most else _figure(limit, measured, times)
+    return "" if value < limit.edge else _figure(limit, measured, times)
 
 
 def _figure(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:

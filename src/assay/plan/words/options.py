@@ -21,7 +21,7 @@ from assay.plan.words.case import parse_scan
 from assay.plan.words.load_table import GROUPS, LoadFlag
 from assay.plan.words.settle_trials import AskedComparison, AskedSearch
 from assay.verdict.compare import Watched
-from assay.verdict.objective import parse as parse_objective
+from assay.verdict.objective import ObjectiveLimit
 
 Time: TypeAlias = "float | str"
 """Seconds, or a word such as "500ms", "10s", "2m"."""
@@ -206,13 +206,14 @@ def comparison(options: Mapping[str, Any], scan: Mapping[str, Sequence[object]])
     return AskedComparison(scans=scans, **_asked(options, _OF_VERSUS))
 
 
+def limits(slo: str | None) -> tuple[ObjectiveLimit, ...]:
+    """What `load` is held to; InputError where it is not readable."""
+    return () if slo is None else value("slo", slo, parse.limits)
+
+
 def search(options: Mapping[str, Any], slo: str) -> AskedSearch:
     """What `capacity` is asked; InputError names an option that is not what it should be."""
-    try:
-        objective = parse_objective(slo)
-    except ValueError as problem:
-        raise InputError(f"slo: {problem}") from None
-    return AskedSearch(objective=objective, **_asked(options, _OF_CAPACITY))
+    return AskedSearch(objective=value("slo", slo, parse.objective), **_asked(options, _OF_CAPACITY))
 
 
 def _asked(options: Mapping[str, Any], readers: Readers) -> dict[str, Any]:

@@ -6,8 +6,12 @@ import argparse
 import math
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.core.errors import cure_of, reason_of
+
+if TYPE_CHECKING:
+    from assay.verdict.objective import Objective, ObjectiveLimit
 
 _TIME_UNITS_NS = {
     "ns": 1,
@@ -55,6 +59,29 @@ def slice_ns(word: str) -> int:
     if not 1_000_000 <= length <= 3_600_000_000_000:
         raise argparse.ArgumentTypeError(f"{word!r} is not between 1ms and 1h")
     return length
+
+
+def objective(word: str) -> Objective:
+    """What a search has to hold: p99<50ms,errors<0.1%."""
+    from assay.verdict import objective as known
+
+    try:
+        return known.parse(word)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+
+
+def limits(word: str) -> tuple[ObjectiveLimit, ...]:
+    """What a load is held to: p99<200ms,errors<1%,throughput>500."""
+    from assay.verdict import objective as known
+
+    try:
+        found = known.limits_of(word)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+    if of_one := next((one for one in found if one.request), None):
+        raise argparse.ArgumentTypeError(f"{of_one.text!r}: a limit is of all requests, not of one of a mix")
+    return found
 
 
 def whole(word: str) -> int:

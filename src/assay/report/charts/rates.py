@@ -239,7 +239,7 @@ def objectives(run: Run) -> Iterator[Chart | None]:
             run, f"objective-{slug(limit.figure)}{suffix}", f"{limit.figure} at each rate tried{where}",
             f"A mark a trial, response time from the intended start. Dashed: the objective, {limit.text}.",
             places, proportional, ("rate that was offered", fmt.rate), (limit.figure, fmt.time),
-            level=(limit.most, limit.text),
+            level=(limit.edge, limit.text),
         )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from assay.report.model.loads import (
     is_invalid,
     known_throughput,
     known_time,
+    limit_lines,
     percentile_name,
     shape,
 )
@@ -39,6 +40,7 @@ from assay.report.model.values import groups
 from assay.report.model.warned import bottleneck, changes_answer, warnings
 from assay.stats import kept_per_s, quantiles, requests_needed
 from assay.stats.quantiles import recorded
+from assay.verdict.limits import LimitResult
 
 _SPARE = (0.95, 0.9999)
 """Percentiles that a summary leaves out first."""
@@ -55,6 +57,8 @@ def document(
     findings: Sequence[Finding],
     costs: Costs | None = None,
     account: TimeAccount | None = None,
+    *,
+    limits: Sequence[LimitResult] = (),
 ) -> Document:
     """The document of a load that has ended. Findings of this load alone: they name no case."""
     asked = None if costs is None else cost_section("What a request costs", {"the server": {0: costs}})
@@ -67,6 +71,7 @@ def document(
             *(asked.sentences if asked else ()),
         ),
         table=_times(measured, findings),
+        below=limit_lines(limits),
         warnings=warnings(findings, longest=_LONGEST_REASON, told=_in_headline(measured, findings)),
         advice=_advice(findings),
         footer=(*bottleneck(findings), _offered(plan, measured)),

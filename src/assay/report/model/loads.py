@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from assay import verdict
@@ -15,6 +15,7 @@ from assay.model.run import Run
 from assay.model.trial import Emulation
 from assay.stats import kept_per_s
 from assay.verdict.effects import Bounded, Figures
+from assay.verdict.limits import LimitResult
 
 
 def shape(plan: LoadPlan) -> str:
@@ -140,3 +141,40 @@ def _known(value: float, unit: str, left: Bounded) -> Known:
     found = verdict.known(alone, left)
     assert found is not None  # there is a value
     return found
+
+
+_MARKS = {"kept": "✓", "broken": "✗", "could not tell": "?"}
+
+
+def limit_lines(results: Iterable[LimitResult]) -> tuple[str, ...]:
+    """A line for each limit: "✓ p99<200ms: 12.3 ms [11.9 ms, 12.8 ms]", and why where it is not told."""
+    return tuple(_limit_line(one) for one in results)
+
+
+def _limit_line(one: LimitResult) -> str:
+    figure = one.figure
+    written: dict[str, Callable[[float], str]] = {"throughput": fmt.rate, "errors": fmt.share}
+    write = written.get(one.limit.figure, fmt.time)
+    said = []
+    if figure is not None:
+        low = "0" if figure.low is None else write(figure.low)
+        ends = f" [{low}, {'∞' if figure.high is None else write(figure.high)}]"
+        said.append(f"{write(figure.value)}{'' if figure.low == figure.high else ends}")
+    said += ["cannot be told"] if one.outcome == "could not tell" else []
+    said += [one.why] if one.why else []
+    return f"{_MARKS[one.outcome]} {fmt.safe(one.limit.text)}: {', '.join(said)}"
+
+
+def limits_json(results: Iterable[LimitResult]) -> list[dict[str, object]]:
+    """The same for JSON: figures in ns, requests a second or as shares."""
+    return [
+        {
+            "limit": one.limit.text,
+            "outcome": one.outcome.replace("could not tell", "cannot be told"),
+            "value": one.figure.value if one.figure else None,
+            "low": one.figure.low if one.figure else None,
+            "high": one.figure.high if one.figure else None,
+            "why": one.why,
+        }
+        for one in results
+    ]

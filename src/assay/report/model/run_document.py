@@ -29,6 +29,7 @@ from assay.report.document import (
 from assay.report.model import accounts, circumstances, followers, order, tables
 from assay.report.model.answer import answer, name, question, state
 from assay.report.model.costs import cost_sections
+from assay.report.model.loads import limit_lines
 from assay.report.model.rows import (
     LoadRows,
     failed_rows,
@@ -41,6 +42,7 @@ from assay.report.model.rows import (
 from assay.report.model.unranked import measured, reasons
 from assay.report.model.values import groups
 from assay.report.model.warned import bottleneck, codes_in, short, warnings
+from assay.verdict.limits import limits_of_run
 from assay.verdict.see_runs import load_ns
 
 _MOST_LOADS = 10
@@ -160,6 +162,7 @@ def _table(run: Run, own: Sequence[LoadRows], followed: Sequence[LoadRows]) -> T
 
 
 def _below(run: Run, found: Sequence[LoadRows], followed: Sequence[LoadRows]) -> Iterator[str]:
+    yield from limit_lines(limits_of_run(run))
     if len(found) > _MOST_LOADS:
         yield f"{len(found) - _MOST_LOADS} more loads: --verbose"
     claims = run.judgement.claims if run.judgement else ()
