@@ -15,7 +15,7 @@ from study_pages.layout import item, wrapped
 
 from assay.audit import AUDIT_RULES
 from assay.audit.finding import AuditRule
-from assay.report.rules import RulePage, page
+from assay.report.model.rules import RulePage, page
 from assay.verdict import RULES, Rule
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "method" / "rules"

@@ -175,8 +175,8 @@ def test_the_trend_marks_where_the_level_changed(tmp_path: Path, capsys: Capture
     assert history(tmp_path, "--trend", "quotes/go") == 0
     lines = capsys.readouterr().out.splitlines()
     changes = [index for index, line in enumerate(lines) if "change:" in line]
-    assert changes == [8]  # below the head and the seven days before it
-    assert "0.85 times" in lines[8]
+    assert changes == [10]  # below the title, the heads, their rule and the seven days before it
+    assert "0.85 times" in lines[10]
 
 
 def test_the_trend_shows_a_bound_as_one(tmp_path: Path, capsys: Captured) -> None:
@@ -189,7 +189,7 @@ def test_the_trend_shows_a_bound_as_one(tmp_path: Path, capsys: Captured) -> Non
     stored(replace(run, judgement=replace(run.judgement, ranking=ranking)), tmp_path)
     stored(run_of_day(1), tmp_path)
     assert history(tmp_path, "--trend", "quotes/go") == 0
-    _, first, second = capsys.readouterr().out.splitlines()
+    *_, first, second = capsys.readouterr().out.splitlines()
     assert "≥ 54,000/s" in first and "±" not in first
     assert "55,100/s" in second and "± 1.0 %" in second
 

@@ -132,7 +132,8 @@ def test_nothing_hostile_is_on_a_screen(results: Path, words: list[str], capsys:
 
 
 def test_nothing_hostile_is_in_a_chart(run: Run) -> None:
-    from assay.report.charts import about, charts, to_svg
+    from assay.report.charts import about, charts
+    from assay.report.picture import to_svg
 
     for chart in charts(run):
         assert found(to_svg(chart, about(run))) == []

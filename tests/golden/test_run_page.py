@@ -15,8 +15,10 @@ from assay.model.estimate import Known, Limit, Ranked
 from assay.model.finding import Subject
 from assay.model.run import Run
 from assay.report import pages
-from assay.report.charts import Chart, about, charts, to_png, to_svg
+from assay.report.charts import about, charts
+from assay.report.document import Chart
 from assay.report.model.run_document import document
+from assay.report.picture import to_png, to_svg
 
 ONE_MEGABYTE = 1_000_000
 

@@ -52,7 +52,7 @@ def pair() -> profiles.ProfilePair:
 
 
 def test_the_screen_of_both_profiles(golden: Golden) -> None:
-    text = rendered(terminal.in_section(profiles.beside(pair())[0]))
+    text = rendered(terminal.sections((profiles.beside(pair())[0],)))
     assert max(map(len, text.splitlines())) <= 80
     golden("pair-80.txt", text)
 
@@ -191,4 +191,4 @@ def test_markup_from_a_record_stays_text_in_a_pair() -> None:
     assert tags_of(page).scripts == 0
     assert "<script>alert" not in page
     assert "<script>" not in markdown.render(profiles.document(found))
-    assert "\x1b" not in rendered(terminal.in_section(profiles.beside(found)[0]))
+    assert "\x1b" not in rendered(terminal.sections((profiles.beside(found)[0],)))

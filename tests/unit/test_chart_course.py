@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from assay.model.design import ComparisonDesign
 from assay.model.run import Run
-from assay.report.charts import charts, to_svg
+from assay.report.charts import charts
+from assay.report.picture import to_svg
 
 
 def comparison(blocks: int) -> Run:

@@ -16,9 +16,10 @@ from assay.model.measurement import Window
 from assay.model.plan import Closed
 from assay.model.trial import Trial, WarmUpSeen
 from assay.report import pages
-from assay.report.charts import charts, to_svg
+from assay.report.charts import charts
 from assay.report.model.answer import remarks
 from assay.report.model.rows import sections
+from assay.report.picture import to_svg
 from assay.verdict import judge
 
 WINDOW_NS = 100_000_000

@@ -11,10 +11,12 @@ from made_runs import case, measurement, run, trial
 
 from assay.core.errors import EnvironmentLacks
 from assay.model.measurement import Window
-from assay.report.charts import chart as pictures
-from assay.report.charts import charts, svg, to_png, to_svg
+from assay.report import picture as pictures
+from assay.report import svg
+from assay.report.charts import charts
 from assay.report.charts.drawings import Axis, Strip, draw
-from assay.report.charts.svg import FAR, linear, logarithmic, near, proportional
+from assay.report.picture import to_png, to_svg
+from assay.report.svg import FAR, linear, logarithmic, near, proportional
 
 POSITIVE = st.floats(1e-6, 1e12)
 

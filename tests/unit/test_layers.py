@@ -235,3 +235,27 @@ def test_a_word_of_the_glossary_names_one_type() -> None:
             if isinstance(node, ast.ClassDef) and node.name.lower() in terms:
                 named[node.name].append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("renderer", ["terminal", "markdown", "html"])
+def test_a_renderer_reaches_nothing_of_runs(renderer: str) -> None:
+    graph, reached = graph_of_files(), {f"assay.report.{renderer}"}
+    ahead = [*reached]
+    while ahead:
+        more = graph.get(ahead.pop(), set()) - reached
+        reached |= more
+        ahead += more
+    runs = r"assay\.(verdict|stats|runner|plan|store|report\.model|model\.(run|trial|block|design|account))\b"
+    assert {name for name in reached if re.match(runs, name)} == set()
+
+
+def test_only_renderers_lay_out() -> None:
+    """Beside them the views of what is going on, and an audit's own screens."""
+    rich = {
+        path.stem
+        for path in (ROOT / "report").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in modules(node)
+        if name.split(".")[0] == "rich"
+    }
+    assert rich == {"terminal", "style", "audit", "audit_brief", "load", "live_words", "run_live"}

@@ -16,7 +16,8 @@ from assay.core.units import times
 from assay.model.block import UNLIKE_NS, Interleaving
 from assay.model.run import Run
 from assay.report import markdown, pages, terminal
-from assay.report.charts import Chart, charts
+from assay.report.charts import charts
+from assay.report.document import Chart
 from assay.report.model.circumstances import circumstances, sentences
 from assay.report.model.run_document import document
 from assay.verdict import judge

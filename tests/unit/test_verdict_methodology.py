@@ -11,7 +11,7 @@ from prose import long_sentences
 from rule_pages import PAGES, index, main, pages
 
 from assay.audit import AUDIT_RULES
-from assay.report.rules import NOTES
+from assay.report.model.rules import NOTES
 from assay.verdict import RULES
 
 VALIDITY = ROOT / "docs" / "method" / "validity.md"

@@ -6,16 +6,12 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from assay.cli.verbs import VerbPart
 from assay.core import console
 from assay.core import units as fmt
 from assay.core.errors import EXIT_INVALID, EXIT_OK
 from assay.model.run import NodeSeen, Survey
-from assay.report.style import HEADING, SEVERITY_STYLE
+from assay.report.document import Paragraph, Section, Table, plain
 
 if TYPE_CHECKING:
     from assay.audit.finding import AuditRule
@@ -29,6 +25,13 @@ if TYPE_CHECKING:
 FORMATS = ("run", "study", "server", "contract")
 
 
+def show_sections(*told: Section) -> None:
+    """Print them."""
+    from assay.report.terminal import sections
+
+    console.show(sections(told))
+
+
 def _servers_flags(parser: Parser) -> None:
     parser.examples(("assay servers", "every server of this checkout and of ./servers"))
 
@@ -38,7 +41,7 @@ def _servers(args: argparse.Namespace) -> int:
     from assay.core.settings import Settings
     from assay.servers import list_servers
 
-    console.show(servers_table(list_servers(Settings.resolve())))
+    show_sections(servers_table(list_servers(Settings.resolve())))
     return EXIT_OK
 
 
@@ -52,7 +55,7 @@ def _studies(args: argparse.Namespace) -> int:
     from assay.plan.study import list_studies, load_study
 
     settings = Settings.resolve()
-    console.show(studies_table(load_study(str(path), settings) for path in list_studies(settings)))
+    show_sections(studies_table(load_study(str(path), settings) for path in list_studies(settings)))
     return EXIT_OK
 
 
@@ -76,7 +79,7 @@ def _nodes(args: argparse.Namespace) -> int:
 
         console.write(as_json(seen))
     else:
-        console.show(nodes_table(seen))
+        show_sections(nodes_table(seen))
     return EXIT_INVALID if seen.problems else EXIT_OK
 
 
@@ -90,12 +93,12 @@ def _rules_flags(parser: Parser) -> None:
 
 def _rules(args: argparse.Namespace) -> int:
     """The rules by which numbers are judged, in a table."""
-    from assay.report import rules
+    from assay.report.model import rules
 
     if args.json:
         console.write(rules.as_json())
     else:
-        console.show(rules.listing())
+        show_sections(rules.listing())
     return EXIT_OK
 
 
@@ -111,7 +114,7 @@ def _explain_flags(parser: Parser) -> None:
 def _explain(args: argparse.Namespace) -> int:
     """One rule in full, for each code; what docs/method/rules says of it."""
     from assay.audit import AUDIT_RULES
-    from assay.report import rules
+    from assay.report.model import rules
     from assay.verdict import RULES
     from assay.verdict.rules import unknown_rule
 
@@ -123,8 +126,7 @@ def _explain(args: argparse.Namespace) -> int:
     if args.json:
         console.write(rules.pages_as_json(known[code] for code in codes))
         return EXIT_OK
-    for code in codes:
-        console.show(rules.in_full(rules.page(known[code])))
+    show_sections(*(rules.in_full(rules.page(known[code])) for code in codes))
     return EXIT_OK
 
 
@@ -166,33 +168,30 @@ _YES, _NO = "✓", "✗"
 
 def needs_page(
     needs: Sequence[Need], machine: Sequence[Fitness], name: str = "The machine"
-) -> RenderableType:
+) -> tuple[Section, ...]:
     """The needs of each server and service, then the machine's own fitness."""
-    parts: list[RenderableType] = []
-    if needs:
-        parts += [Text("What the servers need", style=HEADING), _needs(needs), Text("")]
-    parts += [Text(name, style=HEADING), _machine(machine)]
-    return Group(*parts)
+    of_servers = Section("needs", "What the servers need", (_needs(needs),))
+    return (*((of_servers,) if needs else ()), Section("machine", name, (_machine(machine),)))
 
 
-def servers_table(found: Iterable[Server]) -> RenderableType:
+def servers_table(found: Iterable[Server]) -> Section:
     """The servers by contract, with what they are."""
-    table = _table("server", "what it is", "role")
-    for server in found:
-        table.add_row(server.id, fmt.safe(server.manifest.title), server.manifest.role)
-    return table
+    rows = ((server.id, server.manifest.title, server.manifest.role) for server in found)
+    return Section("servers", "", (_table(("server", "what it is", "role"), rows),))
 
 
-def studies_table(found: Iterable[Study]) -> RenderableType:
+def studies_table(found: Iterable[Study]) -> Section:
     """The studies and their questions."""
-    table = _table("study", "question", "servers")
-    for study in found:
-        table.add_row(study.file.name, fmt.safe(study.file.question, 300), str(len(study.servers)))
-    return table
+    rows = ((study.file.name, study.file.question, str(len(study.servers))) for study in found)
+    return Section("studies", "", (_table(("study", "question", "servers"), rows),))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    return plain("", heads, rows, longest=300, keys=len(heads))
 
 
 def _needs(needs: Sequence[Need]) -> Table:
-    table = _table("", "server", "needs", "found, or how to get it")
+    rows = []
     for need in needs:
         name = need.name
         for one in need.checked:
@@ -201,12 +200,12 @@ def _needs(needs: Sequence[Need]) -> Table:
                 if one.problem
                 else _version_cell(one.version, one.line)
             )
-            table.add_row(_YES if one.fulfilled else _NO, name, one.requirement.name, told)
+            rows.append((_YES if one.fulfilled else _NO, name, one.requirement.name, told))
             name = ""
         if need.built is not None:
             state = "built" if need.built else f"not built yet: assay setup {need.name.partition(' ')[0]}"
-            table.add_row(_YES if need.built else "·", name, "build", state)
-    return table
+            rows.append((_YES if need.built else "·", name, "build", state))
+    return _table(("", "server", "needs", "found, or how to get it"), rows)
 
 
 def _version_cell(version: str, line: str) -> str:
@@ -214,28 +213,16 @@ def _version_cell(version: str, line: str) -> str:
 
 
 def _machine(machine: Sequence[Fitness]) -> Table:
-    table = _table("", "property", "seen", "what to do")
-    for one in machine:
-        table.add_row(_YES if one.fit else _NO, one.name, one.state, "" if one.fit else one.remedy)
-    return table
+    rows = ((_YES if one.fit else _NO, one.name, one.state, "" if one.fit else one.remedy) for one in machine)
+    return _table(("", "property", "seen", "what to do"), rows)
 
 
-def _table(*heads: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style=HEADING)
-    for head in heads:
-        table.add_column(head, overflow="fold")
-    return table
-
-
-def nodes_table(seen: Survey) -> RenderableType:
+def nodes_table(seen: Survey) -> Section:
     """The nodes, by address."""
-    made = Table(box=None, pad_edge=False, header_style=HEADING)
-    for head in ("node", "roles", "cores", "versions", "clock", "round trip", "link"):
-        made.add_column(head, overflow="fold")
-    for node in seen.nodes:
-        made.add_row(node.address, ", ".join(node.roles) or "none", *_figures(node))
-    wrong = [Text(f"✗ {fmt.safe(line, 300)}", SEVERITY_STYLE["warning"]) for line in seen.problems]
-    return Group(Text(f"The cluster at {fmt.safe(seen.address)}", HEADING), made, *wrong)
+    rows = ((node.address, ", ".join(node.roles) or "none", *_figures(node)) for node in seen.nodes)
+    heads = ("node", "roles", "cores", "versions", "clock", "round trip", "link")
+    wrong = (Paragraph(f"✗ {fmt.safe(line, 300)}", "warn") for line in seen.problems)
+    return Section("nodes", f"The cluster at {fmt.safe(seen.address)}", (_table(heads, rows), *wrong))
 
 
 def _figures(node: NodeSeen) -> tuple[str, ...]:

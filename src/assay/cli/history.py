@@ -6,6 +6,7 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from assay.cli.catalogue import show_sections
 from assay.core import console
 from assay.core.errors import EXIT_OK, InputError
 from assay.plan.words import parse
@@ -43,7 +44,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List the runs, or draw a trend."""
     from assay.core.settings import Settings
-    from assay.report import history
+    from assay.report.model import history
     from assay.report.model.answer import in_a_line
     from assay.store.index import Filter, Index, rebuild
 
@@ -62,11 +63,11 @@ def run(args: argparse.Namespace) -> int:
     if args.trend is not None:
         case = _case(index, args.trend, chosen)
         points = index.trend(case, chosen)
-        console.write(history.as_json(points)) if args.json else console.show(history.trend(case, points))
+        console.write(history.as_json(points)) if args.json else show_sections(history.trend(case, points))
     else:
         entries = index.runs(chosen)
         shown = history.as_json(entries) if args.json else None
-        console.write(shown) if shown else console.show(history.listing(entries, args.limit))
+        console.write(shown) if shown else show_sections(history.listing(entries, args.limit))
     return EXIT_OK
 
 

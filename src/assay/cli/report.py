@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli import report_outputs
+from assay.cli.catalogue import show_sections
 from assay.cli.verbs import VerbPart
 from assay.core import console
 from assay.core.errors import EXIT_OK, AssayError, InputError
@@ -103,13 +104,11 @@ def _report(args: argparse.Namespace) -> int:
         show_json(shown)
     elif not report_outputs.takes_standard_output(args):
         from assay.report.model.profiles import beside
-        from assay.report.terminal import in_section
 
         written = path.with_name("report.md")
         show_run(shown, written if written.is_file() else path, verbose=args.verbose)
         if pair is not None:
-            for section in beside(pair):
-                console.show(in_section(section))
+            show_sections(*beside(pair))
     report_outputs.write_all(shown, pair, args)
     return EXIT_OK
 
@@ -209,7 +208,8 @@ def _show(before: Run, now: Run, judgement: Judgement, path: Path, args: argpars
     from assay.report import comparison
 
     show_run(now, path, verbose=args.verbose)
-    console.show(comparison.rejudgement(before, judgement, stored=not args.dry_run))
+    console.write("")
+    show_sections(comparison.rejudgement(before, judgement, stored=not args.dry_run))
 
 
 judge = VerbPart(_judge_flags, _judge)

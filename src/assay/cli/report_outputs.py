@@ -265,14 +265,16 @@ def _junit(shown: OutputRun) -> Content:
 
 
 def _png(shown: OutputRun) -> Files:
-    from assay.report.charts import about, charts, to_png
+    from assay.report.charts import about, charts
+    from assay.report.picture import to_png
 
     said = about(shown.run)
     return ((f"{chart.name}.png", to_png(chart, said)) for chart in charts(shown.run))
 
 
 def _svg(shown: OutputRun) -> Files:
-    from assay.report.charts import about, charts, to_svg
+    from assay.report.charts import about, charts
+    from assay.report.picture import to_svg
 
     said = about(shown.run)
     return ((f"{chart.name}.svg", to_svg(chart, said).encode()) for chart in charts(shown.run))

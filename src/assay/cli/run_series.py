@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.cli import one_run
+from assay.cli.catalogue import show_sections
 from assay.core import console
 from assay.core.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, AssayError, InputError
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from assay.model.run import Run, Series, SeriesPart
     from assay.model.trial import Trial
     from assay.plan.resolved import ResolvedRun
-    from assay.report.history import Expected
+    from assay.report.model.history import Expected
     from assay.servers.manifest import Requirement
 
 
@@ -31,7 +32,7 @@ class _Coming:
 
     def expected(self, part: SeriesPart, missing: Set[Requirement]) -> Expected:
         """What it is likely to take. A server that lacks something here is a row that costs no time."""
-        from assay.report.history import Expected
+        from assay.report.model.history import Expected
 
         study = self.study
         cases = study.cases
@@ -218,11 +219,9 @@ class _Runs:
         from assay.cli.report_outputs import write_files
         from assay.report import markdown, pages
         from assay.report.model import profiles
-        from assay.report.terminal import in_section
 
         if not self._as_json:
-            for section in profiles.beside(pair):
-                console.show(in_section(section))
+            show_sections(*profiles.beside(pair))
         name = run.header.study_name
         files = (
             (f"{name}.md", markdown.render(profiles.document(pair)).encode()),
@@ -231,7 +230,8 @@ class _Runs:
         write_files(self._settings.results / self._series.series_id, files)
 
     def _tell_estimate(self, coming: dict[int, _Coming | AssayError]) -> None:
-        from assay.report import history as shown
+        from assay.report.model import history as shown
+        from assay.report.terminal import sections
 
         missing = _missing(one.study for one in coming.values() if isinstance(one, _Coming))
         expected, refused = [], []
@@ -241,11 +241,11 @@ class _Runs:
                 refused.append((part, str(one)))
             else:
                 expected.append(one.expected(part, missing))
-        console.say(shown.estimate(expected, refused))
+        console.say(sections((shown.estimate(expected, refused),)))
 
     def _tell_end(self) -> None:
         from assay.cli import report
-        from assay.report import history as shown
+        from assay.report.model import history as shown
         from assay.verdict import judged
 
         results = self._settings.results
@@ -257,4 +257,5 @@ class _Runs:
             except InputError as problem:  # its line says that there is no figure of it
                 console.error(problem)
         if not self._as_json:
-            console.show(shown.series_summary(self._series, runs))
+            console.write("")
+            show_sections(shown.series_summary(self._series, runs))

@@ -185,11 +185,11 @@ def _doctor(args: argparse.Namespace) -> int:
 
         seen = session.examined(args.ray, settings, study)
         for address, (needs, machine) in seen.items():
-            console.show(catalogue.needs_page(needs, machine, f"Node {address}"))
+            catalogue.show_sections(*catalogue.needs_page(needs, machine, f"Node {address}"))
     else:
         needs = doctor.server_needs(study.servers, settings) + doctor.service_needs(study) if study else ()
         seen = {"": (needs, doctor.machine(settings, study))}
-        console.show(catalogue.needs_page(*seen[""]))
+        catalogue.show_sections(*catalogue.needs_page(*seen[""]))
     whole = all(one.fulfilled for needs, _ in seen.values() for need in needs for one in need.checked)
     fit = all(one.fit for _, machine in seen.values() for one in machine)
     return EXIT_OK if whole and fit else EXIT_INVALID

@@ -268,3 +268,12 @@ def as_json(value: object) -> str:
     import msgspec
 
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+
+
+def bar(part: float, width: int) -> str:
+    """Draw a bar of `part` (0 to 1) of `width` columns, in eighths of a column."""
+    full, rest = divmod(round(min(max(part, 0.0), 1.0) * width * 8), 8)
+    return "█" * full + _EIGHTHS[rest]

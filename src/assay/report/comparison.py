@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from assay.core import units as fmt
 from assay.model.finding import Finding
 from assay.model.run import Judgement, Run
+from assay.report.document import Items, Section
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import subject_words
-from assay.report.style import HEADING
 from assay.verdict.compare import RunComparison
 
 
@@ -33,12 +30,11 @@ def as_json(comparison: RunComparison) -> str:
     return fmt.as_json(document)
 
 
-def rejudgement(run: Run, judgement: Judgement, *, stored: bool) -> RenderableType:
-    """Render what is new and what is gone. `run` holds the judgement before, if there was one."""
-    head = "\nJudged again" if run.judgement else "\nJudged"
-    lines = [Text(f"{head} by Assay {judgement.assay_version}{'' if stored else ' (not stored)'}", HEADING)]
-    lines += [Text(f"  {line}") for line in changes(run, judgement)]
-    return Group(*lines)
+def rejudgement(run: Run, judgement: Judgement, *, stored: bool) -> Section:
+    """Say what is new and what is gone. `run` holds the judgement before, if there was one."""
+    head = "Judged again" if run.judgement else "Judged"
+    title = f"{head} by Assay {judgement.assay_version}{'' if stored else ' (not stored)'}"
+    return Section("judged", title, (Items(changes(run, judgement)),))
 
 
 def changes(run: Run, judgement: Judgement) -> tuple[str, ...]:

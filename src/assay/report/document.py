@@ -41,15 +41,24 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """A sentence or more."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
 class TableLine:
     """A line of a table. `apart`: it does not compete; `inner`: it belongs to the line above it; `detail`: a
-    summary leaves it out; `hue`: the colour of its server in charts."""
+    summary leaves it out; `hue`: the colour of its server in charts; `below`: sentences about it."""
 
     cells: tuple[Cell, ...]
     apart: bool = False
     inner: bool = False
     detail: bool = False
     hue: int | None = None
+    below: tuple[Paragraph, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,14 +131,6 @@ class FindingGroup:
     subjects: tuple[FindingSubject, ...]
     meanings: tuple[str, ...]
     remedies: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A sentence or more."""
-
-    text: str
-    tone: Tone = "plain"
 
 
 @dataclass(frozen=True)

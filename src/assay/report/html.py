@@ -13,7 +13,6 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from assay.core import units as fmt
-from assay.report.charts import colour, inline, style, variables
 from assay.report.document import (
     Chart,
     Document,
@@ -26,6 +25,7 @@ from assay.report.document import (
     Tone,
     plain,
 )
+from assay.report.picture import colour, inline, style, variables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -97,6 +97,7 @@ def table(one: Table) -> dict[str, Any]:
                 "tones": [_CLASSES.get(cell.tone, "") for cell in cells],
                 "apart": line.apart,
                 "part": line.inner,
+                "below": line.below,
                 "hue": None if line.hue is None and not line.apart else colour(line.hue),
             }
             for cells, line in rows

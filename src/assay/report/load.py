@@ -28,7 +28,7 @@ from assay.report.model.loads import (
     percentile_name,
     shape,
 )
-from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, bar
+from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.stats import kept_per_s, quantiles
 from assay.verdict.limits import LimitResult
 
@@ -126,7 +126,7 @@ class LoadView:
             part = done / stop.count
             left_s = (stop.count - done) / (self._rate_per_s() or float("inf"))
             said = f"{fmt.count(done)} of {fmt.count(stop.count)}, {fmt.span(left_s)} left"
-        drawn = f"{bar(part, _BAR_WIDTH):·<{_BAR_WIDTH}}  " if with_bar else ""
+        drawn = f"{fmt.bar(part, _BAR_WIDTH):·<{_BAR_WIDTH}}  " if with_bar else ""
         return f"measuring  {drawn}{said}"
 
     def _rate_per_s(self) -> float:

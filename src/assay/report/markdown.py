@@ -61,6 +61,7 @@ def drawn(table: Table, level: int = 2) -> Iterator[str]:
         cells = [_cell(cell) for cell in line.cells]
         cells[0] = f"– {cells[0]}" if line.inner else cells[0]
         yield "| " + " | ".join(cells) + " |"
+        yield from (f"| {escape(said.text)} |" + " |" * (len(cells) - 1) for said in line.below)
     yield ""
     if table.note:
         yield f"{escape(table.note)}."

@@ -13,8 +13,8 @@ from assay.report import html
 from assay.report.charts import charts
 from assay.report.charts.answer import changes
 from assay.report.document import Table
-from assay.report.history import damage, over_previous_words, served_words
 from assay.report.model import compared, profiles
+from assay.report.model.history import damage, over_previous_words, served_words
 from assay.report.model.profiles import ProfilePair
 from assay.report.model.rows import ordered_findings
 from assay.report.model.run_document import document

@@ -23,7 +23,7 @@ from assay.plan.forecast import Cost
 from assay.plan.next.schedule import Slot
 from assay.plan.timeline import Timeline
 from assay.report.live_words import ComparisonWords, LiveWords, RunProgress, SearchWords, StudyWords
-from assay.report.style import FAINT, SEVERITY_STYLE, bar
+from assay.report.style import FAINT, SEVERITY_STYLE
 
 WORDS: dict[type[AnyDesign], LiveWords] = {
     StudyDesign: StudyWords(),
@@ -255,7 +255,7 @@ class RunView:
 
 
 def _bar(share: float) -> str:
-    return f"{bar(share, BAR_WIDTH):·<{BAR_WIDTH}}"
+    return f"{fmt.bar(share, BAR_WIDTH):·<{BAR_WIDTH}}"
 
 
 def _lines(now: str, latest: str = "") -> Group:

@@ -8,11 +8,13 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.padding import Padding
+from rich.segment import Segment
+from rich.style import Style
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.model.finding import Severity
-from assay.report.document import Column, Table, Tone
+from assay.report.document import Column, Table, TableLine, Tone
 
 # From the 256-colour table where the 16 basic colours depend on the theme: basic yellow is
 # invisible on a light background.
@@ -33,24 +35,10 @@ TONES: dict[Tone, str] = {
     "bad": SEVERITY_STYLE["error"],
 }
 _GAP = 2
+_ROW = "row"
+"""What a row's style carries, unseen: its number, by which its lines are known once it is drawn."""
 _LEAST_WORDS = 24
 """Columns of words are wrapped, down to this width."""
-
-
-def plain_table() -> RichTable:
-    """A table with a rule below its heads and none around it."""
-    return RichTable(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style=FAINT, show_edge=False
-    )
-
-
-_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
-
-
-def bar(part: float, width: int) -> str:
-    """Draw a bar of `part` (0 to 1) of `width` columns, in eighths of a column."""
-    full, rest = divmod(round(min(max(part, 0.0), 1.0) * width * 8), 8)
-    return "█" * full + _EIGHTHS[rest]
 
 
 class Folded:
@@ -66,9 +54,12 @@ class Folded:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw each piece."""
-        for number, places in enumerate(self._pieces(options.max_width)):
-            yield Padding(self._piece(places, first=number == 0), (1 if number else 0, 0, 0, 0))
-        yield Text("")
+        pieces = list(self._pieces(options.max_width))
+        for number, places in enumerate(pieces):
+            piece = self._piece(places, first=number == 0)
+            said = number == len(pieces) - 1 and any(line.below for line in self._table.lines)
+            shown = _WithSentences(piece, self._table.lines) if said else piece
+            yield Padding(shown, (1 if number else 0, 0, 0, 0))
 
     def _pieces(self, width: int) -> Iterator[Sequence[int]]:
         """The columns of each piece: all in one where they fit, else part by part."""
@@ -101,7 +92,9 @@ class Folded:
 
     def _piece(self, places: Sequence[int], *, first: bool) -> RichTable:
         """One piece; but for the first only with the lines that have something to say in it."""
-        drawn = plain_table()
+        drawn = RichTable(
+            box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style=FAINT, show_edge=False
+        )
         for place in places:
             column = self._column(place)
             drawn.add_column(
@@ -113,8 +106,8 @@ class Folded:
             )
         before = False
         told = [place for place in places if first or not self._column(place).key]
-        for line in self._table.lines:
-            if all(line.cells[place].empty for place in told):
+        for row, line in enumerate(self._table.lines):
+            if all(line.cells[place].empty for place in told) and not line.below:
                 continue
             if line.apart and not before:
                 drawn.add_section()
@@ -125,10 +118,39 @@ class Folded:
                 *(
                     Text((indent if number == 0 else "") + cell.text, TONES[cell.tone])
                     for number, cell in enumerate(cells)
-                )
+                ),
+                style=Style(meta={_ROW: row}),
             )
         return drawn
 
 
-MOST_SUBJECTS = 6
-"""How many subjects of one finding are named before the rest is counted."""
+class _WithSentences:
+    """A drawn table in which sentences stand below their line, as wide as all of it."""
+
+    def __init__(self, drawn: RichTable, lines: Sequence[TableLine]) -> None:
+        self._drawn, self._lines = drawn, lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        drawn = console.render_lines(self._drawn, options, pad=False)
+        for line, following in zip(drawn, [*drawn[1:], []], strict=True):
+            yield from line
+            yield Segment.line()
+            row = _row_of(line)
+            if row is not None and row != _row_of(following):
+                for said in self._lines[row].below:
+                    shown = Text(said.text, TONES[said.tone])
+                    yield Padding(_cut(shown, console, options.max_width - _GAP), (0, 0, 0, _GAP))
+
+
+def _row_of(line: Sequence[Segment]) -> int | None:
+    """The number of the row that a drawn line belongs to."""
+    return next((part.style.meta[_ROW] for part in line if part.style and _ROW in part.style.meta), None)
+
+
+def _cut(text: Text, console: Console, width: int) -> Text:
+    """The text in a line of that width; what is cut off is shown to be."""
+    if text.cell_len <= width:
+        return text
+    first = text.wrap(console, width - 2)[0]
+    first.rstrip()
+    return first.append(" …")

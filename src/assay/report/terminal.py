@@ -67,24 +67,27 @@ def in_full(told: Document, where: str = "") -> RenderableType:
     parts += [Text(told.state, TONES[told.tone])] if told.state else []
     parts.append(Text(""))
     if told.table is not None and told.table.lines:
-        parts += _drawn(told.table)
+        parts += [*_drawn(told.table), Text("")]
     parts += [Text(said) for said in told.below]
     parts += [Text(f"! {said}", SEVERITY_STYLE["warning"]) for said in told.warnings]
     parts += [Text(f"→ {told.advice}")] if told.advice else []
     parts += [Text("")] if told.below or told.warnings or told.advice else []
-    for one in told.sections:
-        if not one.long:
-            parts.append(in_section(one))
+    shown = tuple(one for one in told.sections if not one.long)
+    parts += [sections(shown), Text("")] if shown else []
     return Group(*parts, _Footer((*told.footer, *([f"kept in {where}"] if where else []))))
 
 
-def in_section(told: Section) -> RenderableType:
-    """A section: its title, then its parts."""
-    parts: list[RenderableType] = [Text(told.title, HEADING)]
-    for part, following in zip(told.parts, (*told.parts[1:], None), strict=True):
-        parts += _part(part)
-        if not isinstance(part, Subheading | Table | type(following)):
-            parts.append(Text(""))
+def sections(told: Iterable[Section]) -> RenderableType:
+    """Sections, one below the other: the title of each, if it has one, then its parts."""
+    parts: list[RenderableType] = []
+    for one in told:
+        parts += [Text("")] if parts else []
+        parts += [Text(one.title, HEADING)] if one.title else []
+        for before, part in zip((None, *one.parts), one.parts, strict=False):
+            alike = type(before) is type(part) and not isinstance(part, Table)
+            if before is not None and not alike and not isinstance(before, Subheading):
+                parts.append(Text(""))
+            parts += _part(part)
     return Group(*parts)
 
 
@@ -123,7 +126,7 @@ def _drawn(made: Table) -> Iterator[RenderableType]:
         yield Text(made.title, HEADING)
     yield Folded(made)
     if made.note:
-        yield Text(f"{made.note}\n", FAINT)
+        yield Text(f"\n{made.note}", FAINT)
 
 
 def _one_line(said: str, style: str) -> Text:

@@ -13,16 +13,8 @@ from assay.model.design import SearchDesign
 from assay.model.run import Run
 from assay.report.charts import rates
 from assay.report.charts.answer import answer, claims, latency
-from assay.report.charts.chart import (
-    Placed,
-    colour,
-    inline,
-    style,
-    to_png,
-    to_svg,
-    variables,
-)
 from assay.report.charts.cores import cores
+from assay.report.charts.data import Placed
 from assay.report.charts.flames import flames
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import blocks, courses, over_time, percentiles
@@ -30,7 +22,7 @@ from assay.report.document import Chart
 from assay.report.model import circumstances as told
 from assay.report.model.rows import LoadRows, competing, sections
 
-__all__ = ["Chart", "about", "charts", "colour", "inline", "style", "to_png", "to_svg", "variables"]
+__all__ = ["about", "charts"]
 
 
 def charts(run: Run, found: Sequence[LoadRows] | None = None) -> tuple[Chart, ...]:

@@ -11,10 +11,9 @@ from assay.core.errors import InputError
 from assay.model.design import SearchDesign
 from assay.model.estimate import Estimate
 from assay.model.run import Run
-from assay.report.charts import svg
-from assay.report.charts.chart import as_rows, colour, why_bounds
+from assay.report import svg
+from assay.report.charts.data import why_bounds
 from assay.report.charts.drawings import Axis, Strip, draw, lean
-from assay.report.charts.svg import Scale, near, proportional
 from assay.report.document import Chart, Drawing
 from assay.report.model import compared as told
 from assay.report.model import order, tables
@@ -27,6 +26,8 @@ from assay.report.model.rows import (
     response_words,
     service_words,
 )
+from assay.report.picture import as_rows, colour
+from assay.report.svg import Scale, near, proportional
 from assay.verdict.compare import RunComparison
 from assay.verdict.search import SearchAnswer, answer_of
 

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from assay.core import units as fmt
 from assay.model.run import Run
-from assay.report.charts import svg
+from assay.report import svg
 from assay.report.document import Chart, Drawing
 from assay.report.model.accounts import TITLE, CoreShares, accounts_of, shares
 from assay.report.model.rows import LoadRows

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.core import units as fmt
-from assay.report.charts import svg
-from assay.report.charts.chart import colour, shape
-from assay.report.charts.svg import Scale
+from assay.report import svg
 from assay.report.document import Drawing
+from assay.report.picture import colour, shape
+from assay.report.svg import Scale
 
 HEIGHT = 320.0
 _TICK_ROOM = 64.0

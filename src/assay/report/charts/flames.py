@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from assay.core import units as fmt
 from assay.model.run import Run
-from assay.report.charts import svg
+from assay.report import svg
 from assay.report.document import Chart, Drawing
 from assay.report.model.rows import LoadRows, short_name
 from assay.verdict import why

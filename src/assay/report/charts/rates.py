@@ -13,9 +13,8 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report.charts.answer import badge
-from assay.report.charts.chart import Placed, as_rows, slug, trials_by_case, why_bounds
+from assay.report.charts.data import Placed, trials_by_case, why_bounds
 from assay.report.charts.drawings import Axis, Curve, Frame, Strip, draw, plot
-from assay.report.charts.svg import Scale, linear, proportional
 from assay.report.document import Chart
 from assay.report.model.rows import (
     LoadRows,
@@ -26,6 +25,8 @@ from assay.report.model.rows import (
     short_name,
     throughput_words,
 )
+from assay.report.picture import as_rows, slug
+from assay.report.svg import Scale, linear, proportional
 from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
 from assay.verdict.objective import objectives as readable
 

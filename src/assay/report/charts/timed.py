@@ -16,13 +16,14 @@ from assay.model.interleaving import Slice
 from assay.model.measurement import Histogram
 from assay.model.run import Run
 from assay.model.trial import Trial
-from assay.report.charts import chart as data
-from assay.report.charts.chart import Placed, as_rows, slug, why_bounds
+from assay.report.charts import data
+from assay.report.charts.data import Placed, why_bounds
 from assay.report.charts.drawings import Curve, Frame, ThroughputCurve, plot, throughput_courses
-from assay.report.charts.svg import Scale, near, proportional
 from assay.report.document import Chart
 from assay.report.model import circumstances
 from assay.report.model.rows import LoadRows, Row, hues, short_name, time_words
+from assay.report.picture import as_rows, slug
+from assay.report.svg import Scale, near, proportional
 from assay.stats.pairing import LOOKING, course, paired_logs
 from assay.verdict.answer import answer
 from assay.verdict.facts import CaseSeen, RunSeen

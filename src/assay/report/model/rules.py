@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from assay.core import units as fmt
+from assay.model.finding import Severity
+from assay.report.document import Cell, Column, Labelled, Paragraph, Section, TableLine, Tone, table
 from assay.report.model.answer import threshold_words
 from assay.report.model.values import ORDER
-from assay.report.style import FAINT, HEADING, SEVERITY_STYLE, plain_table
 from assay.verdict import RULES, Rule, Threshold
 from assay.verdict.rule import NONE
 
@@ -35,23 +31,32 @@ _LEGEND = (
 )
 
 
-def listing() -> RenderableType:
+_COLUMNS = tuple(
+    Column(name, name, key=True)
+    for name in ("rule", "gravest", "throughput", "times", "comparison", "what it finds")
+)
+
+
+def listing() -> Section:
     """Every rule in a line: code, gravest severity, what it usually does to each figure, what is wrong."""
-    table = plain_table()
-    for head in ("rule", "gravest", "throughput", "times", "comparison"):
-        table.add_column(head, no_wrap=True)
-    table.add_column("what it finds", overflow="fold")
-    for rule in RULES.values():
-        gravest, usual = min(rule.severities, key=ORDER.index), rule.effects[0]
-        table.add_row(
-            Text(rule.code, HEADING),
-            Text(gravest, SEVERITY_STYLE[gravest]),
-            usual.throughput,
-            usual.times,
-            "holds" if usual.comparison == "none" else usual.comparison or "",
-            rule.title,
+    return Section(
+        "rules", "", (table("", _COLUMNS, map(_line, RULES.values())), Paragraph(_LEGEND, "faint"))
+    )
+
+
+def _line(rule: Rule) -> TableLine:
+    gravest, usual = min(rule.severities, key=ORDER.index), rule.effects[0]
+    compared = "holds" if usual.comparison == "none" else usual.comparison or ""
+    return TableLine(
+        (
+            Cell(rule.code, "strong"),
+            Cell(gravest, _TONES[gravest]),
+            *map(Cell, (usual.throughput, usual.times, compared, rule.title)),
         )
-    return Group(table, Text(f"\n{_LEGEND}", FAINT))
+    )
+
+
+_TONES: dict[Severity, Tone] = {"error": "bad", "warning": "warn", "note": "plain"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +117,14 @@ def _notes(code: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def in_full(told: RulePage) -> RenderableType:
-    """A page for the terminal, without Markdown."""
-    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    table.add_column(style=FAINT, no_wrap=True)
-    table.add_column(overflow="fold", ratio=1)
+def in_full(told: RulePage) -> Section:
+    """A page, without Markdown."""
+    lines = []
     for name, items in told.sections.items():
+        mark = "- " if name in _LISTS and len(items) > 1 else ""
         for number, item in enumerate(items):
-            mark = "- " if name in _LISTS and len(items) > 1 else ""
-            table.add_row(name if number == 0 else "", Text(mark + item.replace("`", "")))
-    return Group(Text(f"{told.code}  {told.title}", HEADING), Padding(table, (0, 0, 1, 2)))
+            lines.append((name if number == 0 else "", mark + item.replace("`", "")))
+    return Section(told.code, f"{told.code}  {told.title}", (Labelled(tuple(lines)),))
 
 
 def pages_as_json(rules: Iterable[Rule | AuditRule]) -> str:
