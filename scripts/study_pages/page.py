@@ -19,8 +19,6 @@ from study_pages.schema import Ahead, Claim, Grid, LoadResult, StudyPage, StudyR
 
 HEADS = {"throughput": "throughput", "cpu": "server CPU"}
 COLUMNS = [replace(one, head=HEADS.get(one.name, one.head)) for one in OF_REPORTS]
-COLUMNS.insert(4, Column("relative", "of the best"))
-"""Those of a report, and that of runs whose pages were written when ratios were those to the best."""
 APART = {"ceiling", "reference", "control"}
 """What stands in place of a ratio to the best in the row of a server that does not compete."""
 MOST_NAMES = 4
@@ -94,7 +92,7 @@ def answers(run: StudyRun) -> Iterator[str]:
 def answer(result: LoadResult) -> Iterator[str]:
     """Who is fastest and by how much at one load; who has no rank, and why."""
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-    rows = [row for row in rows if row.get("ahead", row.get("relative")) not in APART]
+    rows = [row for row in rows if row.get("ahead") not in APART]
     ranked = [row for row in rows if row.get("rank", "").isdigit()]
     first = [row["server"] for row in ranked if row["rank"] == "1"]
     limits = f" ({', '.join(result.limits)})" if result.limits else ""
@@ -160,7 +158,7 @@ def rules(codes: Iterable[str]) -> str:
 def sureness(run: StudyRun) -> Iterator[str]:
     """How sure the answer is, a paragraph each."""
     said = []
-    if any(one.ahead or {"ahead", "relative"} & set(one.columns) for one in run.results):
+    if any(one.ahead or "ahead" in one.columns for one in run.results):
         effect = re.sub(r"\.0 %", " %", run.minimum_effect)
         said.append(words.CI.format(blocks=fmt.counted(run.blocks, "block"), effect=effect))
     grave = {

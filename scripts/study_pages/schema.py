@@ -1,6 +1,6 @@
 """`StudyPage`: the figures and facts of a study's page, as docs/studies/*.json holds them.
 
-Figures are text in the notation of `assay.core.units` ("152,000/s", "0.62 [0.61, 0.63]"). Sentences stand in
+Figures are text in the notation of `assay.core.units` ("152,000/s", "1.61× [1.58, 1.64]"). Sentences stand in
 `words.py`, titles and meanings of rules in `assay.verdict`. Only `about` and `lessons` are prose.
 """
 

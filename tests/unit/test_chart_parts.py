@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
+import sample_run
 from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, measurement, run, trial
@@ -126,3 +128,13 @@ def test_a_server_that_is_compared_with_none_is_not_drawn_as_the_best() -> None:
     drawn = charts(run(cases, [trial(one.id, block) for one in cases for block in range(3)]))
     assert not any("best" in cell for one in drawn for row in one.rows for cell in row)
     assert {row[0] for one in drawn if one.name == "throughput-alone" for row in one.rows} == {"c"}
+
+
+def test_the_answer_s_axis_counts_how_many_times_as_fast_the_best_is() -> None:
+    first = charts(sample_run.run())[0]
+    drawn = "".join(first.draw(760).parts)
+    assert "the best's throughput over its own: left is faster" in drawn
+    behind = next(row for row in first.rows if row[0] == "quotes/ruby-sinatra")
+    assert behind[1].startswith("the best is 20.")
+    ticks = re.findall(r'class="t soft small">([\d.]+)</text>', drawn)
+    assert ticks and all(float(tick) >= 1 for tick in ticks)

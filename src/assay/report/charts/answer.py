@@ -53,7 +53,7 @@ def answer(run: Run, found: Sequence[LoadRows]) -> Chart | None:
     axis = Axis(
         proportional,
         lambda value: fmt.significant(value),
-        "throughput over that of the best: right is faster",
+        "the best's throughput over its own: left is faster",
     )
     drawn = lean(strips) if len(strips) > _MANY else strips
     return Chart(
@@ -70,7 +70,7 @@ def _meaning(strips: Sequence[Strip]) -> str:
     """What the marks mean, of those that are there."""
     bars = any(strip.value is not None and strip.low != strip.high for strip in strips)
     paired = ", paired by block; bar: its 95 % interval" if bars else ""
-    said = f"Mark: throughput over that of the best{paired}."
+    said = f"Mark: the best's throughput over its own{paired}."
     if any(strip.below or strip.above for strip in strips):
         said += " Hatched with an arrow: known from one side only, the truth lies that way."
     if any(strip.hidden for strip in strips):
@@ -90,17 +90,18 @@ def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
         return Strip(row.name, place, said, group=group, badge=why, hidden=row.trials > 0)
     best = ratio.low == ratio.high == 1
     first = "fastest as measured" if shared else "the best"
-    open_above = row.known is not None and row.known.high is None
-    open_below = row.known is not None and row.known.low is None
+    faster = row.known is not None and row.known.high is None
+    slower = row.known is not None and row.known.low is None
+    low, high = (1 / end if end else None for end in (ratio.high, ratio.low))
     return Strip(
         row.name,
         place,
         first if best else f"the best is {order.ahead(row)}",
-        value=ratio.value if ratio.low is not None and ratio.high is not None else None,
-        low=ratio.low or (None if ratio.high else ratio.value),
-        high=ratio.high,
-        below=open_below if best else ratio.low is None,
-        above=open_above if best else ratio.high is None,
+        value=1 / ratio.value if low and high else None,
+        low=low or (None if high else 1 / ratio.value),
+        high=high,
+        below=faster if best else low is None,
+        above=slower if best else high is None,
         group=group,
         badge=badge(row),
     )
