@@ -110,8 +110,8 @@ def _of_bench(serving: Callable[[int], AbstractContextManager[Server]]) -> Servi
     return asked
 
 
-def _of_franklin(name: str) -> Serving:
-    """A server of the franklin study, built and started as a run would."""
+def built(name: str) -> Serving:
+    """A server of ours, built and started as a run would."""
 
     @contextmanager
     def serving(core: int) -> Iterator[str]:
@@ -134,9 +134,9 @@ def _of_franklin(name: str) -> Serving:
 SERVERS: dict[str, Serving] = {
     "null server": _of_bench(serving_null),
     "nginx": _of_bench(serving_nginx),
-    "Go": _of_franklin("quotes/go"),
-    "Vert.x": _of_franklin("quotes/java-vertx"),
-    "Ruby": _of_franklin("quotes/ruby-sinatra"),
+    "Go": built("quotes/go"),
+    "Vert.x": built("quotes/java-vertx"),
+    "Ruby": built("quotes/ruby-sinatra"),
 }
 BENCHMARK = Benchmark(
     "burden", "What an idle share of the server's core says of its throughput", measure, True

@@ -6,6 +6,7 @@ Examples:
     python benches/run.py --full --only null    as many requests as the published figures were taken with
     python benches/run.py --only http2          HTTP/2 beside h2load and a floor, also over TLS
     python benches/run.py --only http3          HTTP/3 beside a floor on the same QUIC, in five shapes
+    python benches/run.py --only bottleneck beside   who limits a load, and loads beside a busy program
     python benches/run.py --only memory         what connections and millions of requests take, each HTTP
     python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers
     python benches/run.py --only cluster        what many machines cost, on three hosts of namespaces (root)
@@ -24,6 +25,7 @@ from pathlib import Path
 
 import answer_time
 import answers
+import bottleneck
 import burden
 import cluster
 import cluster_hosts
@@ -51,6 +53,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + resting.BENCHMARKS
     + answer_time.BENCHMARKS
     + answers.BENCHMARKS
+    + bottleneck.BENCHMARKS
     + burden.BENCHMARKS
     + report_time.BENCHMARKS
     + why.BENCHMARKS

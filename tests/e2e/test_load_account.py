@@ -131,6 +131,7 @@ def test_a_load_accounts_for_its_server_and_for_who_runs_beside_it(tmp_path: Pat
     assert sum(parts) + sum(one["ns"] for one in core["programs"]) == pytest.approx(core["time_ns"], rel=0.01)
     assert core["server_user_ns"] + core["server_kernel_ns"] > 0
     assert account["server"]["threads"] >= 2 and account["server"]["waited_ns"] is not None
+    assert account["generator"]["waited_ns"] > 0 and account["generator"]["ran_ns"] > 0
     assert account["idle_cpu_share"] is not None and account["idle_cpu_share"] < 0.5
 
 

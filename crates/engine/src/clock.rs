@@ -112,7 +112,7 @@ pub(crate) struct ThreadTimes {
 }
 
 /// Reads the times of the thread that made it: two system calls, for moments between slices.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ThreadClock {
     /// The kernel's account of the thread (`Documentation/scheduler/sched-stats.rst`, `/proc/<pid>/schedstat`):
     /// time on the core, time ready and waiting for it, both in nanoseconds, and a count.

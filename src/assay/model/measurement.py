@@ -184,6 +184,8 @@ class Worker(Value, frozen=True, kw_only=True):
     """Length of its measured phase."""
     cpu_ns: int
     """CPU time it used."""
+    delayed_ns: int | None = None
+    """For how long it was ready to run while another had its core; none where the system does not tell."""
     largest_stall_ns: int
     """The longest time its loop did not come round although it was due."""
     completed: int

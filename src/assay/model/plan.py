@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from assay.model import Value as Value
 
-SCHEMA = "4fc8d7e2"
+SCHEMA = "5cde16e2"
 """What tells this schema from others: the engine has to have the same."""
 
 

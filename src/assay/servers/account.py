@@ -391,7 +391,9 @@ def _parted(cpu_ns: int, user_share: float | None) -> tuple[int, int]:
 
 
 def generator_threads(measured: Measurement, waited_ns: int | None = None) -> ThreadTime:
-    """The engine's workers in the measured time."""
+    """The engine's workers in the measured time. `waited_ns` is that of an arm's slices."""
+    if waited_ns is None and None not in (delayed := [worker.delayed_ns for worker in measured.workers]):
+        waited_ns = sum(filter(None, delayed))
     ran_ns = [worker.cpu_ns for worker in measured.workers]
     return ThreadTime(
         threads=len(ran_ns), ran_ns=sum(ran_ns), waited_ns=waited_ns, busiest_ns=max(ran_ns, default=None)

@@ -62,6 +62,7 @@ command = ["{python}", "--version"]
 [run]
 command = ["{python}", "-S", "-E", "{{source}}/server.py", "{flaw}", "{state}"]
 stop_timeout_s = 1
+services = [{services}]
 [facts]
 {facts}
 """
@@ -72,11 +73,12 @@ class Injected:
     """A flaw, and how a run gets it.
 
     `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
-    manifests say, `routes` what the contract has beside hello. `interleaved` servers are interleaved of 100
-    ms. `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs the study in a
-    process of its own. `after` is what becomes of the run and of its folder. `least` is the severity that
-    must be found at least. A flaw with `unless` is one that a busy machine hides: with one of those findings
-    nothing is proved. Where a rule has a second flaw `again` says what is other about it.
+    manifests say, `routes` what the contract has beside hello, `services` what its servers use.
+    `interleaved` servers are interleaved of 100 ms. `disturb` is told the process of the run and makes
+    trouble while it lasts. `apart` runs the study in a process of its own. `after` is what becomes of the
+    run and of its folder. `least` is the severity that must be found at least. A flaw with `unless` is
+    one that a busy machine hides: with one of those findings nothing is proved. Where a rule has a second
+    flaw `again` says what is other about it.
     """
 
     code: str
@@ -89,6 +91,7 @@ class Injected:
     control: bool = False
     load: str = "connections = 4\nmeasure_s = 1.0"
     routes: str = ""
+    services: str = ""
     workloads: str = '[[workloads]]\nname = "w"\nroutes = ["hello"]'
     more: str = ""
     interleaved: bool = False
@@ -121,6 +124,7 @@ def write(plant: Injected, folder: Path) -> None:
                 python=sys.executable,
                 flaw=flaw,
                 state=folder / f"{name}.starts",
+                services=f'"{plant.services}"' if plant.services else "",
                 facts=plant.facts.get(name, ""),
             )
         )

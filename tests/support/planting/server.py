@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 FLAW = sys.argv[1]
 BODY = b"hello\n"
 BIG = bytes(16 << 20)
+LONG = b"x" * (1 << 20) + b"z"
 HANGS_S = 60.0
 PAUSE_S = 0.03
 """Longer than any gap between the answers of one slice."""
@@ -24,6 +26,30 @@ SILENT_S = (1.5, 5.0)
 FRESH_SLICES = 3
 TIRES_BY_S = 0.0005
 """What each slice after those adds to an answer: as steep however many slices the warm-up took."""
+
+
+QUERIES = {
+    "asks a slow database": b"select 1 from pg_sleep(0.02);\n",
+    "asks a busy database": b"select count(*) from generate_series(1, 40000);\n",
+}
+
+
+class Database(threading.local):
+    """The real database, by its own client: a session for each thread."""
+
+    psql: subprocess.Popen[bytes] | None = None
+
+    def ask(self, query: bytes) -> None:
+        """Wait for the one line that answers it."""
+        if self.psql is None:
+            words = ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align"]
+            self.psql = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        assert self.psql.stdin is not None and self.psql.stdout is not None
+        self.psql.stdin.write(query)
+        self.psql.stdout.readline()
+
+
+DATABASE = Database()
 
 
 def count_starts(state: Path) -> int:
@@ -38,6 +64,17 @@ SLOW_START_S = {
     "every other start is slow": 0.02 if STARTS % 2 else 0.002,
     "the first start is fast": 0.02 if STARTS else 0.001,
 }
+
+
+def received(connection: socket.socket) -> bytes:
+    """What came; nothing once the client left, or was silent for too long. One that polls asks again."""
+    while True:
+        try:
+            return connection.recv(65536)
+        except BlockingIOError:
+            continue
+        except OSError:
+            return b""
 
 
 class Server:
@@ -63,6 +100,8 @@ class Server:
             time.sleep(SLOW_START_S[FLAW])
         if FLAW == "works":
             sum(range(4000))  # some 50 µs: enough for its core, not the client's, to be the limit
+        if FLAW in QUERIES:
+            DATABASE.ask(QUERIES[FLAW])
         if FLAW == "waits":
             time.sleep(0.02)
         if FLAW == "one in 300 takes a second" and self.answered % 300 == 299:
@@ -127,6 +166,8 @@ class Server:
             more = b"X-Padding: " + b"x" * 300 + b"\r\n"
         if FLAW == "sends 16 MB":
             body = BIG
+        if FLAW in ("sends 1 MB", "polls"):
+            body = LONG
         head = b"HTTP/1.1 %s\r\nContent-Type: text/plain\r\n%sContent-Length: %d\r\n\r\n"
         return head % (status, more, len(body)) + body
 
@@ -135,12 +176,11 @@ class Server:
         read, here = b"", 0
         if FLAW == "closes resting connections":
             connection.settimeout(PAUSE_S)
+        if FLAW == "polls":
+            connection.setblocking(False)
         with connection:
             while True:
-                try:
-                    more = connection.recv(65536)
-                except OSError:
-                    return
+                more = received(connection)
                 if not more:
                     return
                 read += more

@@ -115,6 +115,9 @@ pub struct Worker {
     pub wall_ns: u64,
     /// CPU time it used.
     pub cpu_ns: u64,
+    /// For how long it was ready to run while another had its core; none where the system does not tell.
+    #[serde(default)]
+    pub delayed_ns: Option<u64>,
     /// The longest time its loop did not come round although it was due.
     pub largest_stall_ns: u64,
     /// Requests it completed.

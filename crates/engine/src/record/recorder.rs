@@ -122,6 +122,8 @@ pub(crate) struct Recorder {
     /// CPU and wall time of the current phase, as of the last window.
     pub(crate) cpu_ns: Counter,
     pub(crate) wall_ns: Counter,
+    /// One more than the thread was ready to run while another had its core; 0 where the system does not tell.
+    pub(crate) delayed_ns: Counter,
     pub(crate) largest_stall_ns: Counter,
     /// Requests found unanswered on the connections when the worker ended.
     pub(crate) left_in_flight: Counter,
@@ -165,6 +167,7 @@ impl Recorder {
             open_peak: Counter::default(),
             cpu_ns: Counter::default(),
             wall_ns: Counter::default(),
+            delayed_ns: Counter::default(),
             largest_stall_ns: Counter::default(),
             left_in_flight: Counter::default(),
             ended_ns: Counter::default(),
@@ -291,6 +294,7 @@ impl Recorder {
             http3,
             cpu_ns,
             wall_ns,
+            delayed_ns,
             largest_stall_ns,
             last_answer_ns,
             notes: _,
@@ -323,9 +327,10 @@ impl Recorder {
         if let Some(counts) = http3 {
             counts.clear();
         }
-        for figure in [cpu_ns, wall_ns, largest_stall_ns, last_answer_ns] {
+        for figure in [cpu_ns, wall_ns, delayed_ns, largest_stall_ns] {
             figure.set(0);
         }
+        last_answer_ns.set(0);
         self.notes().begin_measuring(carried_in_ns);
         is_measuring.set(1);
     }

@@ -320,6 +320,7 @@ fn workers(recorders: &Recorders, cpus: &[Option<u32>]) -> Vec<Worker> {
         cpu: *cpu,
         wall_ns: recorder.wall_ns.get(),
         cpu_ns: recorder.cpu_ns.get(),
+        delayed_ns: recorder.delayed_ns.get().checked_sub(1),
         largest_stall_ns: recorder.largest_stall_ns.get(),
         completed: recorder.totals.completed.get(),
         completed_by_window: recorder.notes().windows[Phase::Measured as usize]

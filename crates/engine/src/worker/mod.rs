@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use mio::{Events, Token};
 
-use crate::clock::{Clock, thread_cpu_ns};
+use crate::clock::{Clock, ThreadClock, ThreadTimes};
 use crate::control::{Control, NEVER, TICK_NS};
 use crate::course::Course;
 use crate::program::Waiting;
@@ -57,6 +57,8 @@ const STARTS_AT_ONCE: u32 = 1_024;
 pub(crate) struct Worker<T: Transport> {
     control: Arc<Control>,
     clock: Clock,
+    /// Of the thread that runs it.
+    thread_clock: ThreadClock,
     waiter: Waiter,
     buffer: Box<[u8]>,
     phase: PhaseTimes,
@@ -104,7 +106,7 @@ struct PhaseTimes {
     start_ns: u64,
     end_ns: u64,
     next_window_ns: u64,
-    cpu_start_ns: u64,
+    began: ThreadTimes,
 }
 
 impl<T: Transport> Worker<T> {
@@ -152,7 +154,7 @@ impl<T: Transport> Worker<T> {
                 start_ns: 0,
                 end_ns: NEVER,
                 next_window_ns: arm.program.window_ns,
-                cpu_start_ns: 0,
+                began: ThreadTimes::default(),
             },
             sweep_interval_ns,
             next_sweep_ns: sweep_interval_ns,
@@ -161,6 +163,7 @@ impl<T: Transport> Worker<T> {
             has_more_due: false,
             wake_ns: NEVER,
             clock: Clock::start(),
+            thread_clock: ThreadClock::default(),
             control,
             arm,
             interleave: None,
@@ -171,7 +174,8 @@ impl<T: Transport> Worker<T> {
     pub(crate) fn run(mut self, clock: Clock) -> io::Result<()> {
         self.clock = clock;
         self.waiter.prepare_thread();
-        self.phase.cpu_start_ns = thread_cpu_ns();
+        self.thread_clock = ThreadClock::of_this_thread();
+        self.phase.began = self.thread_clock.read();
         if let Some(interleave) = &mut self.interleave {
             interleave.prepare_thread();
         }

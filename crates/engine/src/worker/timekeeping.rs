@@ -1,7 +1,6 @@
 //! Everything a worker does because time passes: phases, windows, timeouts, the end.
 
 use super::{PhaseTimes, Worker};
-use crate::clock::thread_cpu_ns;
 use crate::control::NEVER;
 use crate::plan::Stop;
 use crate::schedule::Schedule;
@@ -90,7 +89,7 @@ impl<T: Transport> Worker<T> {
                 Stop::AtCount { within_ns, .. } => within_ns.map_or(NEVER, |ns| from_ns + ns),
             },
             next_window_ns: from_ns + self.arm.program.window_ns,
-            cpu_start_ns: thread_cpu_ns(),
+            began: self.thread_clock.read(),
         };
         if matches!(self.arm.assignment.stop, Stop::AtCount { .. }) {
             // Requests of the warm-up that are still under way end in the measured phase and
@@ -135,9 +134,11 @@ impl<T: Transport> Worker<T> {
 
     pub(super) fn note_own_time(&self, now_ns: u64) {
         let recorder = &self.arm.context.recorder;
-        recorder
-            .cpu_ns
-            .set(thread_cpu_ns() - self.phase.cpu_start_ns);
+        let (now, began) = (self.thread_clock.read(), self.phase.began);
+        recorder.cpu_ns.set(now.cpu_ns - began.cpu_ns);
+        if let (Some(now_ns), Some(began_ns)) = (now.delayed_ns, began.delayed_ns) {
+            recorder.delayed_ns.set(now_ns.saturating_sub(began_ns) + 1);
+        }
         recorder
             .wall_ns
             .set(now_ns.saturating_sub(self.phase.start_ns));

@@ -25,6 +25,7 @@ const _: fn(&Recorder, &OpenTimes, &Totals) = |recorder, times, totals| {
         open_peak: _,
         cpu_ns: _,
         wall_ns: _,
+        delayed_ns: _,
         largest_stall_ns: _,
         left_in_flight: _,
         last_answer_ns: _, // by under_way.rs
