@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from assay.audit.document import TextDocument, placed_sentences
+from assay.audit.document import Reported
+from assay.audit.headings import RATE
 from assay.audit.interval import Interval
 from assay.audit.names import is_version, places
 from assay.audit.ratios import LESS, NEAR, Bound, FactorReading, Ratio, ratios
@@ -52,8 +53,14 @@ _ALIKE = re.compile(
     r"|neck and neck|(?:very|quite|nearly|almost) (?:similar|identical) to)\b",
     re.I,
 )
-_RATE = re.compile(r"\breq(?:uest)?s?\b|\bthroughput\b|\brps\b|\bqps\b|req/s|durchsatz|débit|吞吐", re.I)
-_TIMES = re.compile(r"\blatenc|\bresponse times?\b|\bp9\d\b|\bpercentile|antwortzeit|延迟|задержк", re.I)
+_RATE = re.compile(
+    r"\breq(?:uest)?s?\b|\bthroughput\b|\brps\b|\bqps\b|req/s|durchsatz|débit|rendimiento|vazão|anfragen|пропускн|吞吐"
+    rf"|{RATE.pattern}",
+    re.I,
+)
+_TIMES = re.compile(
+    r"\blatenc|\bresponse times?\b|\bp9\d\b|\bpercentile|antwortzeit|tiempo|latenc|延迟|задержк|врем", re.I
+)
 _OTHER = re.compile(
     r"\bmemory\b|\bram\b|\bcpu\b|\bsize\b|\bstart(?:up|s|ing)?\b|\bcompil|\bbuild|\ballocat|\bcode\b|\bbinary\b"
     r"|\binstall|\bdevelop|\bcost|\bcheaper|\bparsing\b|\bserializ|\brout(?:ing|er)\b|\bquer(?:y|ies)\b|\bbundle"
@@ -67,6 +74,8 @@ _CUE = re.compile(
     r"|fastest|quickest|slowest|winner|wins|won|on top|lead|dominate|than|ahead|behind|similar|same"
     r"|on par|comparabl"
     r"|identical|difference|magnitude|best|highest|lowest|unbeatable|factor|faktor|facteur|fator|schnell|doppelt|doble|dobro|langsamer"
+    r"|record|weakest|linear|proporcional|slow|above|below|mejor|peor|menor|mayor|besser|schlechter|verbesser|verdoppel|steiger"
+    r"|лучш|хуже|выше|ниже|выросл|самая|самый|самые"
     r"|rapide|lent|rápid|prozent|\bmal\b|fach|fois|veces|vezes|раз|быстрее|медленнее|процент|вдвое",
     re.I,
 )
@@ -103,17 +112,40 @@ class Conclusion:
     unread: bool = False
 
 
-def conclusions(document: TextDocument, names: dict[str, str], own: str = "") -> Iterator[Conclusion]:
-    """The conclusions of a document that has results, in order.
+def is_hedged(sentence: str) -> bool:
+    """Whether a sentence is no plain statement."""
+    return _HEDGED.search(sentence) is not None
+
+
+Verdict = Literal["stands", "direction", "untold", "contradicted"]
+"""Stands; at least in this direction; cannot be told; contradicted by its own figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A conclusion with its verdict, the arithmetic behind it, and the results that it rests on."""
+
+    conclusion: Conclusion
+    verdict: Verdict
+    why: str
+    rests_on: tuple[Reported, ...] = ()
+    ratio: float = 0.0
+
+
+def concludes(sentence: str) -> bool:
+    """Whether a sentence has words without which none is a conclusion."""
+    return _CUE.search(sentence) is not None
+
+
+def conclusions(
+    lines: list[tuple[int, int]], sentence: str, names: dict[str, str], own: str = ""
+) -> Iterator[Conclusion]:
+    """The conclusions of a sentence about names (`lines`: as `placed_sentences` has them).
 
     `names` are labels of results by the names for them; `own` is the label of what the document is about:
     "it" and "we" mean that one.
     """
-    for block in document.blocks:
-        if block.kind != "code":
-            for lines, sentence in placed_sentences(block):
-                if _CUE.search(sentence):
-                    yield from _concluded(_Sentence(lines, sentence, names, own))
+    yield from _concluded(_Sentence(lines, sentence, names, own))
 
 
 @dataclass(frozen=True)
@@ -143,7 +175,7 @@ def _alike(said: _Sentence, found: re.Match[str]) -> Iterator[Conclusion]:
     labels = list(dict.fromkeys(label for _, label in said.placed))
     if len(labels) > 1 and not _NOT_ALIKE.search(said.text):
         reading = FactorReading(1.0, Interval(1 / 1.5, 1.5))
-        yield _conclusion(said, found[0], labels[0], labels[1], (reading,), "about", _metric(said.text))
+        yield _conclusion(said, found[0], labels[0], labels[1], (reading,), "about", metric_of(said.text))
 
 
 def _plainly(said: _Sentence) -> Iterator[Conclusion]:
@@ -241,9 +273,9 @@ def _ranked(said: _Sentence, found: Ratio) -> Conclusion:
     if not one and other and (_SELF.search(said.text[: found.start]) or not placed_before):
         one = said.own if said.own != other else ""
     one, other = _of_two(said, one, other, found.start)
-    metric = _metric(said.text[found.start : found.end + _NEXT])
+    metric = metric_of(said.text[found.start : found.end + _NEXT])
     if metric == "any":
-        whole = _metric(said.text)
+        whole = metric_of(said.text)
         faster = found.way.startswith(("faster", "quicker", "slower")) and whole != "other"
         metric = metric if faster else whole
     better, worse = (other, one) if found.part or _inverse(found, metric) else (one, other)
@@ -295,7 +327,7 @@ def _topped(said: _Sentence, found: re.Match[str]) -> Conclusion:
     else:
         one = _subject(said, found.start())
     pair = ("", one) if "slowest" in way or way == "worst" else (one, "")
-    return replace(_conclusion(said, found[0], *pair, (), "about", _metric(said.text)), top=True)
+    return replace(_conclusion(said, found[0], *pair, (), "about", metric_of(said.text)), top=True)
 
 
 def _conclusion(
@@ -317,11 +349,12 @@ def _conclusion(
         readings=readings,
         bound=bound,
         metric=metric,
-        hedged=_HEDGED.search(said.text) is not None,
+        hedged=is_hedged(said.text),
     )
 
 
-def _metric(sentence: str) -> Metric:
+def metric_of(sentence: str) -> Metric:
+    """What a sentence is about: throughput, times, either, or something else."""
     if _OTHER.search(sentence):
         return "other"
     rate, times = _RATE.search(sentence), _TIMES.search(sentence)

@@ -31,6 +31,7 @@ from assay.audit.document import (
     sentences,
 )
 from assay.audit.facts import Facts, facts, known_tools
+from assay.audit.figures import PlacedFigure, figures
 from assay.audit.headings import RATE
 from assay.audit.listed import drawn, fielded, listed, timed
 from assay.audit.names import distinct, is_scenario, key_of
@@ -43,7 +44,7 @@ MOST = 1000
 """Outputs, tables, lists and commands of one text that are looked at: a text for people has fewer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """A document with what was found in it."""
 
@@ -63,6 +64,11 @@ class Evidence:
     def results(self) -> tuple[Reported, ...]:
         """All results, in the order in which they stand."""
         return tuple(sorted((*self.outputs, *self.rows), key=lambda result: result.line))
+
+    @cached_property
+    def figures(self) -> tuple[PlacedFigure, ...]:
+        """Every figure of the text with its place, whether it belongs to a result or not."""
+        return figures(self.document)
 
     @cached_property
     def closed(self) -> bool | None:
@@ -158,13 +164,20 @@ def _tools_named(a: Reported, b: Reported) -> bool:
 
 def _of_one(grid: Grid, a: Reported, b: Reported) -> bool:
     """Whether two rows of a table are two loads of one thing, as the heading above their names says."""
-    return a.line != b.line and bool(grid.table.head) and _WORKLOADS.search(grid.table.head[0]) is not None
+    return (
+        a.line != b.line
+        and not a.group
+        and bool(grid.table.head)
+        and _WORKLOADS.search(grid.table.head[0]) is not None
+    )
 
 
 _WORKLOADS = re.compile(
     r"scenario|endpoint|\broute|\burl\b|\bpath|\bmethod|concurren|connection|\busers?\b|\bvus?\b|^load$|clients\b"
     r"|threads?\b|payload|\bsize\b|\bphase|\bstage|\bstep|\blevel|\bruns?\b|iteration|\bdate\b|operation|\bapi\b"
-    r"|^requests?$|\bquery\b|\bpage\b|\bcase\b|use case|workload",
+    r"|^requests?$|\bquery\b|\bpage\b|\bcase\b|use case|workload"
+    r"|test type|load type|prueba|carga|escenario|cen[aá]rio|сценари"
+    r"|нагрузк|эндпоинт|szenario|scénario|场景|シナリオ",
     re.IGNORECASE,
 )
 """First headings of tables whose rows are loads or requests of one thing."""

@@ -15,7 +15,7 @@ _COUNTED = (
     r"(?:http\s)?(?:k?req(?:uest)?s?|rq|reqs|r|requ?êtes|hits|trans(?:actions)?|quer(?:y|ies)|calls|responses"
     r"|anfragen|solicitudes|solicitações|peticiones|petições|requisições|запросов|запр\.?|请求|リクエスト)"
 )
-_SECOND = r"(?:s(?:ec(?:ond)?s?)?|sekunden?|secondes?|segundos?|seg|сек(?:унду)?|с|秒)"
+_SECOND = r"(?:s(?:ec(?:ond)?s?)?|sek\.?(?:unden?)?|secondes?|segundos?|seg|сек(?:унду)?|с|秒)"
 RATE = re.compile(
     rf"\b{_COUNTED}\.?(?:\s(?:handled|served|processed|completed|answered))?\s{{0,2}}(?:/|\bper\b|\bpro\b"
     rf"|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:{_SECOND}|req)(?![^\W\d_])"
@@ -32,7 +32,9 @@ _SEVERAL_SECONDS = re.compile(
 _TIME_WORDS = re.compile(
     r"latenc|\blat\b|response time|time per request|service time|\brt\b|duration|antwortzeit|latenz"
     r"|delay|ttfb"
-    r"|temps de réponse|tiempo de respuesta|tempo de resposta|latência|latencia|durée|duração|duración|dauer"
+    r"|temps de réponse|tiempo de respuesta|tempo de resposta"
+    r"|(?:tiempo|tempo) (?:promedio|medio|médio|m[aá]ximo|m[ií]nimo)"
+    r"|latência|latencia|durée|duração|duración|dauer"
     r"|задержк|время (?:ответа|отклика)|длительность|延[迟遲]|响应时间|レイテンシ|応答時間|レスポンスタイム"
 )
 _TIME_UNIT = re.compile(

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
+from assay.audit.claims import Weight
 from assay.audit.document import Reported, TextDocument
 from assay.audit.evidence import Evidence, see
 from assay.audit.finding import AuditHit, AuditRule, Remark
 from assay.audit.names import key_of
 from assay.audit.rules import AUDIT_RULES
-from assay.audit.weighing import Weight, weighed
+from assay.audit.weighing import weighed
 from assay.model.finding import Severity
 
 Belief = Literal["throughput", "times", "throughput and times", "nothing"]

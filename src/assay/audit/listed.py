@@ -14,7 +14,7 @@ from assay.audit.reading.plain import unmarked
 from assay.audit.tables import Grid
 
 _NAMED = re.compile(
-    rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
+    rf"^[\s*•+>#-]{{0,12}}(?P<name>(?:[A-Za-z@]|\d{{1,5}}\s(?=[^\W\d_]))[^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
     rf"|→)\s{{0,20}}[~≈]?\s?"
     rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?{SPAN}?\s{{0,3}}(?P<rest>\S.{{0,160}})$"
 )

@@ -37,19 +37,27 @@ def is_version(label: str) -> bool:
     return not _WORD.findall(_NOISE.sub(" ", label[:200])) and _ONLY_VERSION.match(label) is not None
 
 
+RUN = re.compile(
+    r"\b(?:run|round|attempt|try|trial|iteration|pass|test|ejecuci[oó]n|execu[çc][aã]o|exécution|durchlauf|lauf|прогон|запуск)"
+    r"\s?#?\d+|第\s?\d+\s?[次回]|#\d",
+    re.IGNORECASE,
+)
+"""One of repeated runs of one thing."""
 _VERSIONED = re.compile(r"\d+(?:\.[\dx]+)+|(?<=\s)\d{1,2}\b|\bv\d+")
 _TURN = re.compile(
     r"\b(?:before|after|old|new|with|without|original|optimi[sz]ed|current|previous|master|main|patched"
     r"|this pr|baseline|direct|proxied|do|до|після|после|antes|después|despues|depois|avant|après"
-    r"|vorher|nachher|ohne|mit"
+    r"|vor|nach|vorher|nachher|ohne|mit"
     r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]|第[一二三四五\d]次",
     re.IGNORECASE,
 )
 
 
 _WITHOUT = re.compile(r"\b(?:without|no|ohne|sans|sin|sem|без)\b", re.IGNORECASE)
-_BEFORE = re.compile(r"\b(?:before|do|до|antes|avant|vorher)\b|之?前", re.IGNORECASE)
-_AFTER = re.compile(r"\b(?:after|після|после|después|despues|depois|après|nachher)\b|之?后", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(?:before|do|до|antes|avant|vor|vorher)\b|之?前", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\b(?:after|після|после|después|despues|depois|après|nach|nachher)\b|之?后", re.IGNORECASE
+)
 
 _SCENARIOS = """
 plaintext text json query queries single multiple fortune fortunes update updates get post put patch
@@ -61,6 +69,8 @@ list create search db database login upload download simple heavy light warm col
 stays ramp until peaks at mostly stable report reports aggregated source checks succeeded failed
 x workers worker cores core no yes before after metric value smoke stress spike soak endurance ramp
 burst normal peak idle low high
+carga estrés estres pico prueba usuarios нагрузка пользователей поток потока потоков соединения
+last hohe niedrige mittlere
 """
 _SCENARIO = frozenset(_SCENARIOS.split())
 """Words that name a workload or a load, not what is measured."""
@@ -92,7 +102,7 @@ def turns(a: str, b: str) -> bool:
 
 
 def _versions(label: str) -> set[str]:
-    return set(_VERSIONED.findall(label[:200]))
+    return set(_VERSIONED.findall(RUN.sub(" ", label[:200])))
 
 
 @lru_cache(maxsize=8192)

@@ -18,6 +18,7 @@ _MORE = (
     r"the (?:performance|throughput|speed|requests|rps)|as (?:fast|many|much|quick|high)|throughput"
     r"|performance|boosts?|"
     r"gains?|advantage|leads?|ahead|beats?|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|surpass(?:es|ed)?|"
+    r"verbesser\w+|steiger\w+|gestiegen|mejor\w*|aument\w+|improved|вырос\w*|увелич\w+|ускор\w+|"
     r"schneller|so schnell|so viele?|mehr|höher|besser|plus rapides?|plus élevée?s?|plus de"
     r"|más rápid[oa]s?|más|mais rápid[oa]s?|mais|"
     r"быстрее|больше|выше|лучше"
@@ -35,7 +36,8 @@ _RATIO = re.compile(
     rf"|(?P<n>{NUMBER})\s?(?P<unit>x|×|-?times|-?fold|倍|-?mal|-?fach\w{{0,2}}|fois|veces|vezes|раза?|%|％|percent"
     r"|per cent|prozent|pour cent|por ciento|por cento|процент\w{0,4})(?![A-Za-z0-9])"
     rf"|\b(?P<word>twice|double[sd]?|triple[sd]?|thrice|quadruple[sd]?|half|halve[sd]|third|quarter|tenth"
-    rf"|orders? of magnitude|(?:{_NUMBERS})(?=\stimes\b)|doppelt|deux fois|doble|dobro|вдвое)\b",
+    rf"|orders? of magnitude|(?:{_NUMBERS})(?=\stimes\b)|doppelt"
+    r"|verdoppel\w{1,4}|deux fois|doble|dobro|вдвое)\b",
     re.I,
 )
 _SHARES = ("%", "％", "percent", "per cent", "prozent", "pour cent", "por ciento", "por cento")
@@ -43,13 +45,13 @@ _BEHIND = re.compile(
     rf"(?:\stimes)?\s(?:[\w/-]+\s){{0,2}}?\(?(?P<way>{_MORE}|{LESS}|that of|those of|of)\b", re.I
 )
 _BEFORE = re.compile(
-    rf"\b(?P<way>{_MORE}|{LESS})\b\s?(?:[\w.+@/-]+\s){{0,5}}?(?:by|of|um|na|на|de|en|em|with)\s"
+    rf"\b(?P<way>{_MORE}|{LESS})\b\s?(?:[\w.+@/-]+\s){{0,7}}?(?:by|of|um|na|на|de|en|em|with)\s"
     r"(?:a\s|an\s|the\s|den\s)?(?:\w+\s){0,2}?[~≈+]?$",
     re.I,
 )
 _BESIDE_CJK = re.compile(rf"(?P<way>{_MORE_CJK}|{_LESS_CJK})")
 _SIGNED = re.compile(r"\s?\)?\s(?:over|vs\.?|versus|than|against|compared)\b", re.I)
-_ALONE = ("double", "tripl", "quadrupl", "halv", "вдвое", "doppelt")
+_ALONE = ("double", "tripl", "quadrupl", "halv", "вдвое", "doppelt", "verdoppel", "doble")
 """Words that say a factor and its direction at once."""
 NEAR = 45
 """Characters between "than" or "half of" and the name that it is followed by."""
@@ -68,7 +70,20 @@ class FactorReading:
 
 _WORDS = {
     **dict.fromkeys(
-        ("twice", "doubl", "doppelt", "doble", "dobro", "deux fois", "вдвое", "two", "half", "halv"), 2.0
+        (
+            "twice",
+            "doubl",
+            "doppelt",
+            "verdoppel",
+            "doble",
+            "dobro",
+            "deux fois",
+            "вдвое",
+            "two",
+            "half",
+            "halv",
+        ),
+        2.0,
     ),
     **dict.fromkeys(("tripl", "thrice", "third", "three"), 3.0),
     **dict.fromkeys(("quadrupl", "quarter", "four"), 4.0),
@@ -79,10 +94,16 @@ _WORDS = {
     "orders of magnitude": 100.0,
 }
 """How many times words mean, by how they begin."""
-_LEAST = re.compile(r"\b(?:over|more than|at least|exceed\w*|above|greater than|>)\s?(?:\w+\s)?$|>\s?$", re.I)
-_MOST = re.compile(r"\b(?:up to|as much as|at most|maximum of|as many as)\s(?:\w+\s)?$", re.I)
+_LEAST = re.compile(
+    r"\b(?:over|more than|at least|exceed\w*|above|greater than"
+    r"|mehr als|más de|más del|plus de|более|>)\s?(?:\w+\s)?$|>\s?$",
+    re.I,
+)
+_MOST = re.compile(
+    r"\b(?:up to|as much as|at most|maximum of|as many as|bis zu|jusqu'à|hasta|до)\s(?:\w+\s)?$", re.I
+)
 _ROUGHLY = re.compile(
-    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|etwa|rund|environ"
+    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|etwa|rund|fast|environ"
     r"|unos|cerca de|около)\s(?:\w+\s)?|[~≈约]\s?)$",
     re.I,
 )

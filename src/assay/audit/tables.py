@@ -34,8 +34,9 @@ def results(table: TextTable) -> Grid | None:
     european = any(is_european(cell) for row in table.rows[:200] for cell in row.cells[:width])
     heads = [_by_cells(heading(text), table, at, european) for at, text in enumerate(table.head)]
     heads = _by_caption(_highest(heads), table)
+    by_users = any(head is not None and head.figure == "connections" for head in heads)
     if any(
-        head is not None and _is_result(head, text)
+        head is not None and (_is_result(head, text) or (by_users and head.is_time))
         for head, text in zip(heads[1:], table.head[1:], strict=True)
     ):
         found = tuple(_by_heading(table, heads, european)) or tuple(_rows(table, heads, european))
@@ -135,8 +136,14 @@ def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iter
         or (head is not None and head.figure in _NAMING)
     ]
     repeated = next((at for at in columns.values() if len(at) == turns > 1), None)
+    compared = [at for at in names if _NAMES.fullmatch(table.head[at].strip())]
+    blank = bool(names) and any(not row.cells[names[0]] for row in table.rows if row.cells)
+    above: dict[int, str] = {}
     for row in table.rows[:MOST_ROWS]:
-        label = _label(row, names)
+        if blank:  # a blank cell is the one above it
+            above.update({at: row.cells[at] for at in names if at < len(row.cells) and row.cells[at]})
+        label = _label(row, compared if blank and compared else names)
+        scenario = " ".join(above[at] for at in names if at in above and at not in compared)
         for turn in range(turns):
             figures: dict[str, Figure] = {}
             percentiles: dict[float, Figure] = {}
@@ -149,7 +156,7 @@ def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iter
                     put(figures, percentiles, head, row.cells[own], row.number, european)
             if figures.keys() & {"rate", "mean", "time"} or percentiles:
                 _beside(figures)
-                group = table.head[repeated[turn]] if repeated else ""
+                group = table.head[repeated[turn]] if repeated else scenario if compared else ""
                 yield _result(table, row.number, label, group, figures, percentiles)
 
 
@@ -219,8 +226,8 @@ def _by_heading(table: TextTable, heads: list[Heading | None], european: bool) -
 
 _NO_RESULT = re.compile(
     r"\b(?:target|goal|sla|slo|threshold|limit|expected|required?|status|notes?|remarks?|change|verdict"
-    r"|pass(?:ed)?|description|unit|keterangan|objetivo|ziel|meta)\b"
-    r"|требован|целев|нужно|ожида|目标|要求|目標",
+    r"|pass(?:ed)?|description|unit|keterangan|objetivo|ziel|meta|improvement|verbesserung|mejora|amélioration|melhoria)\b"
+    r"|требован|целев|нужно|ожида|улучшен|目标|要求|目標",
     re.IGNORECASE,
 )
 """Headings of columns beside the results: what was wanted, and what is said of it."""
@@ -229,20 +236,34 @@ _TURNING = ("rate", "mean", "time")
 """Figures of which a table may have a column for each load."""
 
 
-def _by_units(row: TextRow) -> Heading | None:
-    """What a row holds by its first cell; "throughput" may be of bytes."""
-    head = heading(row.cells[0])
+def _by_units(row: TextRow, at: int) -> Heading | None:
+    """What a row holds by the cell that names it; "throughput" may be of bytes."""
+    head = heading(row.cells[at])
     if head is not None and head.figure == "throughput":
-        return Heading("rate", unit=1.0) if any(RATE.search(cell) for cell in row.cells[1:]) else None
+        return Heading("rate", unit=1.0) if any(RATE.search(cell) for cell in row.cells[at + 1 :]) else None
     return head
 
 
 def _columns(table: TextTable, european: bool) -> Iterator[Reported]:
-    """A result a column: the headings are names, and the first cells say what the rows hold."""
-    lines = [(row, _by_units(row)) for row in table.rows[:MOST_ROWS] if row.cells]
-    if not any(head is not None and _is_result(head, row.cells[0]) for row, head in lines):
-        return
-    for at, name in enumerate(table.head[1:], 1):
+    """A result a column: the headings are names, and the first cells say what the rows hold.
+
+    Where the second cells say it, the first ones are loads, each with results of its own.
+    """
+    rows = [row for row in table.rows[:MOST_ROWS] if len(row.cells) > 1]
+    told = [sum(heading(row.cells[at]) is not None for row in rows) for at in (0, 1)]
+    at = int(told[1] > max(told[0], len(rows) / 2) and len(table.head) > 2)
+    by_load: dict[str, list[tuple[TextRow, Heading | None]]] = {}
+    for row in rows:
+        by_load.setdefault(row.cells[0] if at else "", []).append((row, _by_units(row, at)))
+    for load, lines in by_load.items():
+        if any(head is not None and _is_result(head, row.cells[at]) for row, head in lines):
+            yield from _by_column(table, lines, at, load, european)
+
+
+def _by_column(
+    table: TextTable, lines: list[tuple[TextRow, Heading | None]], key: int, load: str, european: bool
+) -> Iterator[Reported]:
+    for at, name in enumerate(table.head[key + 1 :], key + 1):
         if not name or heading(name) is not None or _NO_RESULT.search(name):
             continue
         figures: dict[str, Figure] = {}
@@ -260,7 +281,7 @@ def _columns(table: TextTable, european: bool) -> Iterator[Reported]:
                 "",
             )
             label = named if _VALUE.fullmatch(name) else name
-            yield _result(table, number, label, "", figures, percentiles)
+            yield _result(table, number, label, load, figures, percentiles)
 
 
 _VALUE = re.compile(

@@ -8,48 +8,58 @@ understood.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
 
-from assay.audit.claims import Conclusion, conclusions
-from assay.audit.document import Reported
+from assay.audit.candidates import CitedSentence
+from assay.audit.claims import Conclusion, Weight, concludes, conclusions
+from assay.audit.document import Reported, placed_sentences
 from assay.audit.evidence import Evidence
 from assay.audit.finding import number, ratio
 from assay.audit.interval import Interval
 from assay.audit.names import OURS, aliases, distinct, key_of, places
-
-Verdict = Literal["stands", "direction", "untold", "contradicted"]
-"""Stands; at least in this direction; cannot be told; contradicted by its own figures."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """A conclusion with its verdict, the arithmetic behind it, and the results that it rests on."""
-
-    conclusion: Conclusion
-    verdict: Verdict
-    why: str
-    rests_on: tuple[Reported, ...] = ()
-    ratio: float = 0.0
-
+from assay.audit.searching import in_cells, is_listing, searched
 
 _Sides = tuple[Reported, Reported]
 """The better and the worse result."""
 
 
-def weighed(seen: Evidence) -> list[Weight]:
+@lru_cache(maxsize=1)
+def weighed(seen: Evidence) -> tuple[Weight, ...]:
     """Every conclusion of a text with results, by figures alone (flaws come later)."""
     names = aliases(list(dict.fromkeys(one.label for one in seen.results))[:80])
-    found = conclusions(seen.document, names, _own(seen, names))
-    return [
-        _topmost(seen, one) if one.top and (one.better or one.worse) else _weigh(seen, one)
-        for one in found
-        if one.better or one.worse or _ranks(one)
-    ]
+    own = _own(seen, names)
+    found: list[Weight] = []
+    for block in seen.document.blocks:
+        if block.kind == "code":
+            continue
+        section = seen.section(block.lines[0].number) if block.lines else None
+        path = section.path if section is not None else ()
+        before = ""
+        for lines, sentence in placed_sentences(block):
+            if concludes(sentence) and not is_listing(sentence):
+                named = [_named(seen, one) for one in conclusions(lines, sentence, names, own) if _ranks(one)]
+                told = None
+                if all(one.verdict == "untold" or _unnamed(one) for one in named):
+                    told = searched(seen, CitedSentence(sentence, tuple(lines), before, path))
+                found += [told] if told is not None and (told.verdict != "untold" or not named) else named
+            before = sentence
+    return (*found, *in_cells(seen))
+
+
+def _named(seen: Evidence, one: Conclusion) -> Weight:
+    return _topmost(seen, one) if one.top and (one.better or one.worse) else _weigh(seen, one)
+
+
+def _unnamed(one: Weight) -> bool:
+    """Whether it names one side of a ratio at most: then other words of the sentence may choose."""
+    said = one.conclusion
+    return bool(said.readings) and not (said.better and said.worse)
 
 
 def _ranks(one: Conclusion) -> bool:
-    """Whether a sentence that names nothing we know still ranks servers: "we got 40 % more requests"."""
+    """Whether it names something, or ranks servers without: "we got 40 % more requests"."""
+    if one.better or one.worse:
+        return True
     plain = _PLAIN.search(one.sentence) is not None and _CHANGE.search(one.sentence) is None
     return one.metric != "other" and plain and (bool(one.readings) or "winner" in one.quote.lower())
 

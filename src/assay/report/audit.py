@@ -15,9 +15,9 @@ from urllib.parse import quote
 from rich.text import Text
 
 from assay.audit import AUDIT_RULES
+from assay.audit.claims import Verdict, Weight
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit, Believed, commands
-from assay.audit.weighing import Verdict, Weight
 from assay.core.settings import version
 from assay.core.units import safe
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE

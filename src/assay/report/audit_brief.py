@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from assay.audit.claims import Verdict, Weight
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit
-from assay.audit.weighing import Verdict, Weight
 from assay.core.units import safe
 from assay.report.audit import VERDICTS, plural, summary
 from assay.report.model.values import ORDER

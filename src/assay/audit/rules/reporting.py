@@ -261,7 +261,7 @@ _LOAD = re.compile(
     r"\b\d{1,6}k?\s(?:concurrent\s|parallel\s|simultaneous\s|open\s|keep-?alive\s)?(?:connections?"
     r"|clients?|users?|v(?:irtual )?users?|vus?|requests in flight|threads)\b"
     r"|\b(?:concurrency|connections|vus|clients|threads|concurrent(?: users| requests)?)\W{1,4}\d"
-    r"|\b\d{1,6}k?\sconcurrent\b",
+    r"|\b\d{1,6}k?\sconcurrent\b|\b\d{1,6}\s(?:поток|соединени|пользовател|usuarios|nutzer|utilisateurs|usuários)",
     re.IGNORECASE,
 )
 _CALL = re.compile(

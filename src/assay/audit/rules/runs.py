@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, AuditRule, number
-from assay.audit.names import key_of
+from assay.audit.names import RUN, key_of
 
 _FEW = 5
-_NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s?#?\d|#\d", re.IGNORECASE)
-"""Headings of repeated runs."""
 
 
 def compares(seen: Evidence) -> bool:
@@ -30,7 +27,7 @@ def few(seen: Evidence) -> Iterator[AuditHit]:
             runs = "run" if said.number == 1 else "runs"
             yield AuditHit(said.line, said.quote, f"{number(said.number)} {runs} a side; a ranking takes six")
     for grid in seen.grids:
-        groups = {row.group for row in grid.results if _NUMBERED.search(row.group)}
+        groups = {row.group for row in grid.results if RUN.search(row.group)}
         if 1 < len(groups) <= _FEW:
             yield AuditHit(grid.table.number, min(groups), f"{len(groups)} runs a side; a ranking takes six")
 
@@ -95,7 +92,7 @@ def _load_of(seen: Evidence, one: Reported) -> tuple[object, ...]:
     return (
         key_of(one.label),
         one.group,
-        section.path[:-1] if section and _NUMBERED.search(section.title) else section and section.path,
+        section.path[:-1] if section and RUN.search(section.title) else section and section.path,
         one.url,
         connections.value if connections else None,
         round(duration.value.middle) if duration else None,
@@ -138,7 +135,7 @@ def untold(seen: Evidence) -> Iterator[AuditHit]:
     facts = seen.facts
     if not compares(seen) or not facts.whole or facts.runs or facts.repeated or facts.spread:
         return
-    if _repeats(seen) or any(_NUMBERED.search(row.group) for row in seen.rows):
+    if _repeats(seen) or any(RUN.search(row.group) for row in seen.rows):
         return
     if any(
         name.endswith("_spread") or name in ("rate_stdev", "runs")

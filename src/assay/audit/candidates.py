@@ -1,0 +1,228 @@
+"""Which figures a sentence may speak of: its own, their peers, and pairs that stand beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from assay.audit.claims import Conclusion, Metric, Verdict, Weight, is_hedged, metric_of
+from assay.audit.document import Reported
+from assay.audit.evidence import Evidence
+from assay.audit.figures import NEEDED, PlacedFigure, stems
+from assay.audit.finding import number, percent, ratio, time
+from assay.audit.interval import Interval
+from assay.audit.names import turns
+from assay.audit.quantities import Kind, WrittenQuantity, quantities
+from assay.audit.ratios import FactorReading, Ratio
+
+FEW = 6
+"""Pairs of figures among which a ratio that one of them has is hardly there by chance."""
+NEAR = 0.03
+"""A figure in a sentence is one of a table if they are this close: "40 ms" of 40.8."""
+Pair = tuple[PlacedFigure, PlacedFigure]
+"""The better and the worse figure, as a sentence has them."""
+
+
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence, its lines, what its paragraph said before it, and the headings above it."""
+
+    text: str
+    lines: tuple[tuple[int, int], ...]
+    before: str
+    path: tuple[str, ...]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The beginnings of its words."""
+        return stems(self.text)
+
+    @cached_property
+    def metric(self) -> Metric:
+        """What it is about."""
+        return metric_of(self.text)
+
+    def line(self, at: int) -> int:
+        """The line on which its character `at` stands."""
+        return max(number for start, number in self.lines if start <= at)
+
+    def figures(self, told: Ratio | None = None) -> list[PlacedFigure]:
+        """The figures that stand in it, but for the ratio that it tells."""
+        return [
+            _placed(each, self.text, self.line(each.start))
+            for each in quantities(self.text)
+            if told is None or each.end <= told.start or each.start >= told.end
+        ]
+
+
+def _placed(each: WrittenQuantity, text: str, line: int) -> PlacedFigure:
+    name = "rate" if each.kind == "rate" else ""
+    return PlacedFigure(each.kind, name, each.value, line, each.quote, text[: each.start][-40:])
+
+
+def decided(
+    seen: Evidence,
+    said: CitedSentence,
+    quote: str,
+    verdict: Verdict,
+    why: str,
+    pair: Pair | None = None,
+    readings: tuple[FactorReading, ...] = (),
+) -> Weight:
+    """The conclusion that a sentence is, with its verdict and the figures that it rests on."""
+    better, worse = (pair[0].label, pair[1].label) if pair else ("", "")
+    made = Conclusion(
+        line=said.line(max(said.text.find(quote), 0)),
+        quote=quote,
+        sentence=said.text,
+        better=better,
+        worse=worse,
+        readings=readings,
+        metric="times" if pair and pair[0].kind == "time" else said.metric,
+        hedged=is_hedged(said.text),
+    )
+    return Weight(made, verdict, why, _results(seen, pair or ()), larger(pair).middle if pair else 0.0)
+
+
+def _results(seen: Evidence, sides: Sequence[PlacedFigure]) -> tuple[Reported, ...]:
+    """The results that figures belong to; where they belong to none, the flaws of the first one count."""
+    ends = {side.line for side in sides}
+    found = (
+        [one for one in seen.results if not ends.isdisjoint(range(one.line, one.last + 1))] if ends else []
+    )
+    return tuple(found) or seen.results[:1]
+
+
+def larger(pair: Pair) -> Interval:
+    """The larger one of two figures by the smaller."""
+    small, large = sorted((pair[0].value, pair[1].value), key=lambda each: each.middle)
+    return large / small
+
+
+def _shown(kind: Kind, value: Interval) -> str:
+    """A figure with its unit."""
+    words = {"rate": f"{number(value.middle)}/s", "time": time(value.middle), "share": percent(value.middle)}
+    return words.get(kind, f"{number(value.middle)} B")
+
+
+def divided(pair: Pair) -> str:
+    """The arithmetic behind a ratio."""
+    small, large = sorted(pair, key=lambda each: each.value.middle)
+    top, bottom = (f"{_shown(each.kind, each.value)} (line {each.line})" for each in (large, small))
+    return f"{top} ÷ {bottom} = {ratio(larger(pair))}"
+
+
+def agrees(told: Ratio, times: Interval) -> bool:
+    """Whether a ratio is one that the words may mean; "more than 3x" is no less true where it is more."""
+    if told.bound == "least":
+        return any(times.high >= reading.agrees.low for reading in told.readings)
+    return any(reading.agrees.meets(times) for reading in told.readings)
+
+
+def fits(one: PlacedFigure, metric: Metric) -> bool:
+    """Whether a figure is of what a sentence is about."""
+    return metric == "any" or one.kind == ("rate" if metric == "rate" else "time")
+
+
+def beside(seen: Evidence, said: CitedSentence, own: PlacedFigure) -> list[Pair]:
+    """A figure of a sentence with those that it may be compared with: the requirement, or its peers."""
+    needs = NEEDED.search(said.text) is not None
+    lines = {number for _, number in said.lines}
+    mine = own if needs else own_figure(seen, said) or own
+    peers = (
+        [one for one in seen.figures if one.needed and one.kind == own.kind]
+        if needs
+        else peers_of(seen, mine)
+    )
+    apart = {one.value: one for one in peers if not one.value.widened(NEAR).meets(own.value)}
+    return [(own, one) for one in apart.values() if needs or one.line not in lines]
+
+
+def pairs_of(seen: Evidence, said: CitedSentence) -> Iterator[Pair]:
+    """Figures of one kind that stand beside each other: in a row, in a column, or under like names."""
+    figures = [one for one in seen.figures if one.kind in ("rate", "time") and fits(one, said.metric)]
+    if NEEDED.search(said.text):
+        wanted = [one for one in seen.figures if one.needed and one.kind in ("rate", "time")]
+        met = [(a, b) for b in wanted for a in seen.figures if not a.needed and a.kind == b.kind]
+        yield from [(a, b) for a, b in met if a.line == b.line] or met
+        return
+    by_place: dict[tuple[object, ...], list[PlacedFigure]] = {}
+    lines = {result.line for result in seen.results}
+    compared = {frozenset((a.line, b.line)) for a, b in seen.compared()}
+    for one in figures:
+        if not one.needed:
+            place = (
+                one.kind,
+                one.name,
+                one.table,
+                one.line if one.table else one.column,
+                one.row * (one.table > 0),
+            )
+            by_place.setdefault(place, []).append(one)
+            if one.table:
+                by_place.setdefault((one.kind, one.name, one.table, one.column), []).append(one)
+    for beside in by_place.values():
+        if len(beside) <= 40:
+            for a, b in combinations(beside, 2):
+                of_results = a.line != b.line and a.line in lines and b.line in lines
+                if not a.value.meets(b.value) and not (of_results and {a.line, b.line} not in compared):
+                    yield a, b
+
+
+def best(said: CitedSentence, pairs: list[Pair]) -> list[Pair]:
+    """The pairs that have most words in common with the sentence, those of its section before others."""
+    if len(pairs) > 4000:
+        return []
+    turned = [(a, b) for a, b in pairs if a.line == b.line and turns(a.column, b.column)]
+    pairs = turned or pairs
+    words = [said.stems & (a.stems | b.stems) for a, b in pairs]
+    everywhere = frozenset.intersection(*words) if words else frozenset()
+    scores = [
+        2 * len(own - everywhere) + (a.path == b.path == said.path)
+        for own, (a, b) in zip(words, pairs, strict=True)
+    ]
+    most = max(scores, default=0)
+    places = {key for pair in pairs for key in (pair[0].row, pair[0].column)}
+    if most < 2 and len(places) > 2 and not (NEEDED.search(said.text) and len(pairs) <= FEW):
+        return []
+    return [pair for score, pair in zip(scores, pairs, strict=True) if score == most]
+
+
+def own_figure(seen: Evidence, said: CitedSentence) -> PlacedFigure | None:
+    """The figure that a sentence, or the one before it, is about, named as the tables name it."""
+    own = next(iter(said.figures()), None)
+    if own is None and said.before:
+        first = next(quantities(said.before), None)
+        own = _placed(first, said.before, said.line(0)) if first is not None else None
+    if own is None or own.kind == "size":
+        return None
+    lines = {number for _, number in said.lines}
+    alike = [
+        one
+        for one in seen.figures
+        if one.kind == own.kind and not one.needed and one.value.widened(NEAR).meets(own.value)
+    ]
+    alike.sort(key=lambda one: abs(one.value.middle - own.value.middle))
+    for wanted in (
+        lambda one: one.table > 0,
+        lambda one: one.line in lines,
+        lambda one: one.column != "",
+    ):
+        if (found := next(filter(wanted, alike), None)) is not None:
+            return found
+    return None
+
+
+def peers_of(seen: Evidence, own: PlacedFigure) -> list[PlacedFigure]:
+    """The figures of the same kind and name: of its column, or in running text of the same beginning."""
+    alike = [
+        one
+        for one in seen.figures
+        if (one.kind, one.name, one.table) == (own.kind, own.name, own.table) and not one.needed
+    ]
+    if own.table:
+        return [one for one in alike if one.column == own.column]
+    named = [one for one in alike if (one.row, one.column) == (own.row, own.column)]
+    return named if len(named) > 2 else [one for one in alike if one.column == own.column]
