@@ -130,7 +130,7 @@ FILES = {
     f"load {U} --requests torn.jsonl": "line 2: ",
     f"load {U} --requests binary": "line 1: it is not UTF-8 text",
     "load https://127.0.0.1:9/ --cacert empty": "--cacert: …/empty holds no PEM certificate",
-    "load https://127.0.0.1:9/ --cert text": "--cert and --key need each other",
+    "load https://127.0.0.1:9/ --cert text": "give both --cert and --key",
     "load https://127.0.0.1:9/ --cert text --key text": "--cert: …/text holds no PEM certificate",
     f"load {U} --html none/page.html": "cannot write none/page.html: no such file or directory; choose",
     f"load {U} --html folder": "cannot write folder: is a directory; choose another path",

@@ -11,10 +11,12 @@ import pytest
 from assay.cli import load_flags
 from assay.cli.parser import Parser
 from assay.core.errors import InputError
+from assay.engine import driver
 from assay.model.plan import LoadPlan
 from assay.plan.words import options
 from assay.plan.words.load_plan import drafted_load
 from assay.plan.words.load_table import GROUPS
+from assay.plan.words.settle import named
 
 URL = "https://127.0.0.1:8443/a"
 SAME: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
@@ -51,7 +53,10 @@ def of_flags(words: tuple[str, ...], url: str = URL) -> LoadPlan:
 
 
 def of_options(given: dict[str, Any], url: str = URL) -> LoadPlan:
-    return drafted_load(url, options.values({**given, "seed": 1})).plan
+    drafted = drafted_load(url, options.values({**given, "seed": 1}))
+    with named(drafted):
+        driver.check(drafted.plan)
+    return drafted.plan
 
 
 @pytest.mark.parametrize(("given", "words"), SAME, ids=lambda one: str(one)[:40])
@@ -86,7 +91,7 @@ def test_each_flag_of_a_load_has_an_option() -> None:
         ({"arrivals": "even"}, "arrivals: 'even' is none of constant, poisson"),
         ({"auth": "ada"}, "auth: it is a tuple of two"),
         ({"rate": 5, "stages": [(1, 5)]}, "rate and stages exclude each other"),
-        ({"keep_alive": False, "pipeline": 2}, "pipeline and keep_alive exclude each other"),
+        ({"keep_alive": False, "pipeline": 2}, "pipeline: needs keep_alive"),
         ({"cert": ("/missing", "/missing")}, "cert: /missing: no such file"),
         ({"body": "a", "json": 1, "chunked": 1, "template": True}, "chunked and template exclude"),
     ],

@@ -45,7 +45,7 @@ def test_connection_close_is_no_keep_alive(capfd: pytest.CaptureFixture[str]) ->
         (("-H", "Transfer-Encoding: chunked"), "Transfer-Encoding needs a body"),
         (("-H", "Expect: 100-continue", "-b", "x"), "Expect must not be there"),
         (("-H", "Host: a", "-H", "host: a"), "Host must be there once"),
-        (("-m", "connect"), "CONNECT opens a tunnel"),
+        (("-m", "connect"), "--method: must not be CONNECT, after which no HTTP follows"),
         (("-H", "Connection: close", "--pipeline", "4"), "Connection: close and pipelining"),
     ],
 )

@@ -107,9 +107,7 @@ def _requests(request: Tree, expect: Tree, sent: Tree, url: str) -> Tree:
         return {"requests": found.requests, "request_order": order, "lines": found.lines}
     if "order" in sent:
         raise InputError("--order needs several requests", "add --requests FILE")
-    bodies = {"body": "--body", "body_file": "--body-file", "form": "--form"}
-    _exclude(request, bodies)
-    has_body = bool(bodies.keys() & request.keys())
+    has_body = bool({"body", "body_file", "form"} & request.keys())
     if "chunk_bytes" in request and not has_body:
         raise InputError("--chunked needs a body", "add --body, --body-file or --form")
     if "chunk_bytes" in request and "templated" in request:
@@ -211,8 +209,6 @@ def _tls(tls: Tree, url: str, given: list[LoadFlag]) -> Tree:
     least, most = tls.pop("least", "1.2"), tls.pop("most", "1.3")
     if least > most:
         raise InputError("--tls-min is above --tls-max", "no version is left")
-    if ("certificate_file" in tls) != ("key_file" in tls):
-        raise InputError("--cert and --key need each other", "give both")
     if "insecure" in tls and "ca_file" in tls:
         raise InputError("--insecure and --cacert exclude each other", "give one of them")
     return tls | {"versions": [version for version in ("1.2", "1.3") if least <= version <= most]}
@@ -232,8 +228,6 @@ def _load(load: Tree, stop: Tree, tree: Tree) -> Tree:
         return {"kind": "closed", "connections": _usual_connections(tree)} | load
     if "think_time_ns" in load:
         raise InputError("--think-time belongs to a closed loop", "leave out --rate and --stage")
-    if "stages" in load and not any(one["from_per_s"] or one["to_per_s"] for one in load["stages"]):
-        raise InputError("every --stage is a pause: nothing would be sent", "give one a rate above 0")
     if "stages" in load and stop:
         raise InputError("--stage says itself when the load ends", "leave out --duration and --count")
     connections = load.pop("connections", DEFAULT_CONNECTIONS)
@@ -266,11 +260,6 @@ def _stop(stop: Tree, load: Tree) -> Tree:
 
 def _check_connections(tree: Tree) -> None:
     """What cannot be had together on a connection."""
-    pipelines = tree.get("pipeline", 1) > 1
-    if pipelines:
-        for key, flag in (("keep_alive", "--no-keep-alive"), ("redirects", "--follow")):
-            if key in tree:
-                raise InputError(f"--pipeline and {flag} exclude each other", "give one of them")
     if "keep_alive" in tree and "requests_per_connection" in tree:
         raise InputError(
             "--no-keep-alive and --requests-per-connection exclude each other", "give one of them"
@@ -284,34 +273,12 @@ def _http(http: Tree, tree: Tree) -> Tree:
     """Which HTTP is spoken. A server that does not speak the one that was asked for ends the load."""
     _exclude(http, {"two": "--http2", "three": "--http3", "version": "--http"})
     chosen = http.get("two") or http.get("three") or http.get("version", "1")
-    if chosen == "1" and "streams" in tree:
-        raise InputError("--streams belongs to HTTP/2 and HTTP/3", "add --http2, --http3 or --http auto")
     if chosen == "1":
         return {}
     name, offered = ("HTTP/3", "h3") if chosen == "3" else ("HTTP/2", "h2")
-    for key, flag in (("pipeline", "--pipeline"), ("http_version", "--http1.0")):
-        if key in tree:
-            raise InputError(f"{flag} and {name} exclude each other", "leave one of them out")
     if "alpn" in tree["tls"]:
         raise InputError(f"--alpn and {name} exclude each other", f"{name} is offered as {offered}")
-    over_tls = tree["url"].lower().startswith("https://")
-    if chosen == "3":
-        _check_over_udp(tree, over_tls=over_tls)
-    elif "proxy" in tree and not over_tls:
-        raise InputError("--proxy and HTTP/2 without TLS exclude each other", "write https://…")
     return {"http": chosen, "ends_on": ["wrong_protocol"]}
-
-
-def _check_over_udp(tree: Tree, *, over_tls: bool) -> None:
-    """What HTTP/3 cannot be had with."""
-    if not over_tls:
-        raise InputError("--http3 needs an https URL: HTTP/3 is never without TLS", "write https://…")
-    if "proxy" in tree:
-        raise InputError("--proxy and HTTP/3 exclude each other", "proxies carry TCP, HTTP/3 goes over UDP")
-    if "1.3" not in tree["tls"]["versions"]:
-        raise InputError("--tls-max 1.2 and HTTP/3 exclude each other", "HTTP/3 knows TLS 1.3 alone")
-    if any(address.startswith("unix:") for address in tree["addresses"]):
-        raise InputError("--unix-socket and HTTP/3 exclude each other", "HTTP/3 goes over UDP")
 
 
 def _threads(tree: Tree) -> int:

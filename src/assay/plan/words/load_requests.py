@@ -153,7 +153,7 @@ def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:
         raise ValueError(f"{bodies[0]} and {bodies[1]} exclude each other")
     request: Tree = {
         "target": line.path,
-        "method": parse.method(line.method or ("POST" if bodies else "GET")),
+        "method": (line.method or ("POST" if bodies else "GET")).upper(),
         "headers": headers,
         "weight": 1 if line.weight is None else line.weight,
         "expect": _expect(line.expect, common),

@@ -212,7 +212,7 @@ AT_A_RATE = (
 )  # fmt: skip
 
 WHAT = (
-    LoadFlag(("-m", "--method"), "request.method", parse.method, "METHOD",
+    LoadFlag(("-m", "--method"), "request.method", str.upper, "METHOD",
          "request method [GET; POST with a body]"),
     LoadFlag(("-H", "--header"), "request.headers", parse.header, "'NAME: VALUE'",
          "add a request header; repeatable", repeat=True, common=True),

@@ -47,8 +47,9 @@ _FLAGS = {flag.into: flag.names[-1] for _, flags in GROUPS for flag in flags} | 
     "load.max_connections": "--connections",
     "load.stages": "--stage",
     "stop": "--duration",
+    "url": "the URL",
+    "tls.versions": "--tls-max",
     "tls": "--cacert, --cert or --key",
-    "addresses": "--address",
     "expect.body.pattern": "--expect-match",
     "expect.headers.pattern": "--expect-header",
     "request.templated": "--template",
@@ -61,6 +62,11 @@ _PROBLEMS = {
     "no items found": "holds no key in PEM",
 }
 """Words of the TLS library, as a user would say them."""
+_REMEDIES = {
+    "streams": "add --http2, --http3 or --http auto",
+    "tls.key_file": "give both --cert and --key",
+}
+"""What to do about a field, where its flag alone does not say so."""
 
 
 @contextmanager
@@ -71,7 +77,7 @@ def named(load: DraftedLoad) -> Iterator[None]:
     except driver.PlanRefused as refused:
         problem = _PROBLEMS.get(refused.problem, refused.problem)
         flag = _tls_flag(problem, load) if refused.field == "tls" else _given_as(refused.field, load)
-        raise InputError(f"{flag}: {problem}") from None
+        raise InputError(f"{flag}: {problem}", _REMEDIES.get(refused.field, "")) from None
 
 
 def _tls_flag(problem: str, load: DraftedLoad) -> str:
@@ -102,6 +108,9 @@ def _flag(field: str, load: DraftedLoad) -> str:
     plain = _INDEX.sub("", field)
     if plain.startswith("load.stages") and "rate" in load.given:
         return "--rate"
+    if plain == "addresses":
+        ways = (one for one in ("unix_socket", "resolve") if one in load.given)
+        return f"--{next(ways, 'address').replace('_', '-')}"
     return _FLAGS.get(plain) or next(
         (flag for into, flag in _FLAGS.items() if plain.startswith(f"{into}.")), f"load plan: {field}"
     )
