@@ -41,7 +41,7 @@ prints the same. Effects are the usual ones; [validity](../validity.md#effects) 
 OF_TEXTS = """## Published texts
 
 `assay audit` judges what a text says of a benchmark by the rules above, as far as a text can show
-their flaws ([docs/audit.md](../../audit.md)). These rules on reporting and on averages are its own.
+their flaws ([docs/audit.md](../../audit.md)). These rules are its own.
 """
 
 

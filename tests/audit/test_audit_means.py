@@ -1,4 +1,4 @@
-"""W6, W7, G1, S1 and S7 in the words of commands, names and sentences; each with its innocent twin."""
+"""W6, W7, A1, S1 and S7 in the words of commands, names and sentences; each with its innocent twin."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_server_for_people_is_left_alone(line: str) -> None:
 )
 def test_more_threads_than_the_cores_that_are_named(machine: str) -> None:
     text = MACHINE.replace("an Intel Xeon E5-2680 with 16 cores", machine) + f"```\n{wrk()}```\n"
-    assert "G1" in codes(text)
+    assert "A1" in codes(text)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_more_threads_than_the_cores_that_are_named(machine: str) -> None:
 )
 def test_no_more_threads_than_cores_or_none_named(machine: str) -> None:
     text = MACHINE.replace("an Intel Xeon E5-2680 with 16 cores", machine) + f"```\n{wrk()}```\n"
-    assert "G1" not in codes(text)
+    assert "A1" not in codes(text)
 
 
 def test_a_rate_and_a_duration_tell_the_requests_behind_a_percentile() -> None:

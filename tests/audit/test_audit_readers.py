@@ -74,7 +74,7 @@ def test_what_is_no_result_is_not_read_as_one(text: str) -> None:
 def test_figures_without_a_unit_are_results_where_a_command_says_of_what() -> None:
     rows = "| Concurrency | Alder | Elm |\n|---|---|---|\n| 1 | 4300 | 4100 |\n| 8 | 5300 | 9500 |\n"
     assert results(rows) == ()
-    assert {"H1", "R5"} <= codes("```\nab -n 10000 -c 1 http://127.0.0.1:8001/\n```\n\n" + rows)
+    assert {"A2", "R5"} <= codes("```\nab -n 10000 -c 1 http://127.0.0.1:8001/\n```\n\n" + rows)
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_a_load_in_words_is_that_of_the_table() -> None:
         "| foo | 20 | 90 | 30 |\n| bar | 30 | 80 | 0 |\n"
     )
     told = "wrk with 4 threads and 50 concurrent connections, 30 seconds per run on a dual core machine.\n\n"
-    assert {"W2", "M1", "G1"} <= codes(told + rows)
+    assert {"W2", "M1", "A1"} <= codes(told + rows)
     assert not {"W2", "M1"} & codes(told.replace("50", "2 or 50").replace("30 s", "20 or 30 s") + rows)
     several = (
         "Load by wrk with 4 connections, then with 50 connections, for 30 seconds, then for 60 seconds.\n\n"
     )
-    assert not {"W2", "M1", "G1"} & codes(several + rows)
+    assert not {"W2", "M1", "A1"} & codes(several + rows)
 
 
 def test_times_are_results_where_something_says_that_they_are_of_requests() -> None:
@@ -143,8 +143,8 @@ def test_a_cloud_by_itself_is_no_machine(machine: str, named: bool) -> None:
 )
 def test_words_tell_that_client_and_server_were_together(words: str) -> None:
     table = "\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
-    assert "H1" in codes(f"We ran wrk, {words}." + table)
-    assert "H1" not in codes("We ran wrk on another machine." + table)
+    assert "A2" in codes(f"We ran wrk, {words}." + table)
+    assert "A2" not in codes("We ran wrk on another machine." + table)
 
 
 def test_a_table_tells_short_runs() -> None:

@@ -31,7 +31,7 @@ TABLE = "\n| Server | RPS |\n|---|---|\n| Alder | 20,000 |\n| Elm | 10,000 |\n"
 def test_a_command_is_read_with_its_path_and_in_a_sentence(line: str) -> None:
     (call,) = audited(f"# Alder\n\n{line}\n{TABLE}").evidence.commands
     assert (call.figures["requests"].value.middle, call.figures["connections"].value.middle) == (9000, 20)
-    assert {"H1", "W5"} <= codes(f"# Alder\n\n{line}\n{TABLE}")
+    assert {"A2", "A3"} <= codes(f"# Alder\n\n{line}\n{TABLE}")
 
 
 def test_a_rate_of_wrk2_that_a_table_does_not_reach_is_told() -> None:
@@ -77,7 +77,7 @@ def test_times_for_the_same_requests_are_results() -> None:
 
 def test_a_lone_rate_in_a_sentence_is_a_result_where_a_tool_is_named() -> None:
     text = "# Alder\n\nWith k6 it sustained 27,000 requests per second; both were executed locally.\n"
-    assert {"H1", "R3"} <= codes(text)
+    assert {"A2", "R3"} <= codes(text)
     assert not codes("# Alder\n\nWith k6 it can reach 27,000 requests per second.\n")
     assert not codes("# Alder\n\nIt sustained 27,000 requests per second.\n")
 

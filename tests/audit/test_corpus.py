@@ -66,9 +66,9 @@ def test_no_document_is_there_twice() -> None:
 
 def test_a_finding_is_matched_to_the_result_it_is_about() -> None:
     document = next(document for document in DOCUMENTS if document.name == "020")
-    first = document.naming("H1", 16)
+    first = document.naming("A2", 16)
     assert first is not None and first.line == 14
-    assert document.naming("H1", 60) is None
+    assert document.naming("A2", 60) is None
     assert document.naming("W1", 14) is None
     anywhere = document.naming("R3", 60)
     assert anywhere is not None and not anywhere.arguable

@@ -70,8 +70,8 @@ class AuditHit:
 class AuditRule:
     """A check on what a text shows: words for its reader, and one pure function.
 
-    `takes` names the figures that an error or warning stands against. Codes that
-    `assay.verdict` has for our own runs mean the same here.
+    `takes` names the figures that an error or warning stands against. A code that
+    `assay.verdict` has for our own runs means the same here.
     """
 
     code: str

@@ -18,10 +18,10 @@ from assay.model.finding import Severity
 
 Belief = Literal["throughput", "times", "throughput and times", "nothing"]
 
-_ONCE = frozenset({"G1", "H1", "M5", "S1", "S2", "S7", "W5"})
+_ONCE = frozenset({"A1", "A2", "M5", "S1", "S2", "S7", "A3"})
 """Rules whose cause a text usually has everywhere: the first place speaks, and the others are counted."""
 
-_NO_PROOF = frozenset({"S5", "S6", "R5", "R9"})
+_NO_PROOF = frozenset({"S5", "A4", "R5", "R9"})
 """Rules after which a direction may still be told, and nothing more."""
 
 _GRAVITY: dict[Severity, int] = {"error": 2, "warning": 1, "note": 0}

@@ -9,7 +9,10 @@ from assay.audit.finding import AuditRule
 from assay.audit.rules import constraints, fairness, load, reporting, runs, samples
 
 _ALL: tuple[AuditRule, ...] = (
-    load.G1,
+    load.A1,
+    load.A2,
+    load.A3,
+    runs.A4,
     load.G3,
     load.G8,
     constraints.M1,
@@ -18,16 +21,13 @@ _ALL: tuple[AuditRule, ...] = (
     samples.M5,
     load.W2,
     load.W3,
-    load.W5,
     fairness.W6,
     fairness.W7,
     samples.S1,
     samples.S2,
     runs.S5,
-    runs.S6,
     samples.S7,
     samples.D3,
-    load.H1,
     reporting.R1,
     reporting.R2,
     reporting.R3,

@@ -20,7 +20,7 @@ _LOOPBACK = re.compile(
 
 
 def threads(seen: Evidence) -> Iterator[AuditHit]:
-    """G1: more client threads than the text names cores."""
+    """A1: more client threads than the text names cores."""
     if not seen.facts.cores:
         return
     most = max(seen.facts.cores, key=lambda said: said.number)
@@ -42,8 +42,8 @@ def _worded_threads(row: Reported) -> Figure | None:
     return row.command.figures.get("threads") if row.command and row.command.tool == "wrk" else None
 
 
-G1 = AuditRule(
-    code="G1",
+A1 = AuditRule(
+    code="A1",
     title="more client threads than cores",
     takes="everything",
     meaning=(
@@ -139,7 +139,7 @@ _INSTEAD = re.compile(r"\b(?:instead of|not|never|avoids?|rather than|unlike|tha
 
 
 def unkept(seen: Evidence) -> Iterator[AuditHit]:
-    """W5: a connection for each request."""
+    """A3: a connection for each request."""
     told: set[int] = set()
     for result in seen.outputs:
         call = result.command
@@ -171,8 +171,8 @@ def unkept(seen: Evidence) -> Iterator[AuditHit]:
             yield AuditHit(call.line, call.quote, f"{call.tool} opens a connection for each request")
 
 
-W5 = AuditRule(
-    code="W5",
+A3 = AuditRule(
+    code="A3",
     title="a connection for each request",
     takes="everything",
     meaning=(
@@ -207,7 +207,7 @@ _CONFIGURED = re.compile(r"\b(?:url|host|target)\W{1,4}https?://(?:localhost|127
 
 
 def together(seen: Evidence) -> Iterator[AuditHit]:
-    """H1: the load goes to the machine that it comes from."""
+    """A2: the load goes to the machine that it comes from."""
     found = False
     addresses: list[tuple[int, str, tuple[int, ...]]] = [
         (one.line, one.url, (one.line,)) for one in seen.outputs
@@ -229,8 +229,8 @@ def together(seen: Evidence) -> Iterator[AuditHit]:
         yield AuditHit(said.line, said.quote, "the text says that both ran on one machine")
 
 
-H1 = AuditRule(
-    code="H1",
+A2 = AuditRule(
+    code="A2",
     title="client and server on one machine",
     takes="everything",
     meaning=(

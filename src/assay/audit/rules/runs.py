@@ -53,7 +53,7 @@ def _spread(result: Reported, name: str) -> Figure | None:
 
 
 def within_spread(seen: Evidence) -> Iterator[AuditHit]:
-    """S6: a difference smaller than the ± beside it."""
+    """A4: a difference smaller than the ± beside it."""
     told: set[int] = set()
     for a, b in seen.compared():
         for name in ("rate", "mean"):
@@ -74,8 +74,8 @@ def within_spread(seen: Evidence) -> Iterator[AuditHit]:
                 )
 
 
-S6 = AuditRule(
-    code="S6",
+A4 = AuditRule(
+    code="A4",
     title="a gap smaller than the spread",
     takes="comparison",
     meaning="The same thing measured again differs by more than the two do: which is ahead is chance.",
