@@ -21,8 +21,8 @@ from assay.model.measurement import Window
 from assay.plan.next.warming import warmed_up
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
-from assay.stats.pairing import Manner, PairedRatio, Side, pair, paired_logs, settled
-from assay.stats.sequential import more_for_precision
+from assay.stats.pairing import PairedRatio, Side, pair, paired_logs, settled
+from assay.stats.sequential import SPENT_ERROR, more_for_precision
 from assay.stats.steady import steady_state
 
 Numbers = NDArray[np.float64]
@@ -220,8 +220,9 @@ def sequential_answers(
         answer = None
         for n in range(1, 41):
             ratios = dict(enumerate(np.exp(logs[:n]).tolist()))
-            manner: Manner = "last look" if n == 40 else "looked at"
-            met = pair(Side(ratios), Side(dict.fromkeys(ratios, 1.0)), manner=manner)
+            looks = [block / 40 for block in range(1, n + 1)]
+            even = Side(dict.fromkeys(ratios, 1.0))
+            met = pair(Side(ratios), even, manner="looked at", alpha=SPENT_ERROR, looks=looks)
             answer = settled(met, 0.02, 0.01)
             if answer:
                 break

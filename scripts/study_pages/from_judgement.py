@@ -18,7 +18,7 @@ from assay.report.model.rows import LoadRows, Row, name_of_case
 from assay.report.model.unranked import Forbidden
 from assay.report.model.values import ORDER, subject_words
 from assay.stats.interleaved import more_needed, spread
-from assay.stats.pairing import half_width, round_logs
+from assay.stats.pairing import round_logs
 from assay.verdict.pairs import sides
 from study_pages import evidence
 from study_pages.schema import Ahead, Claim, Found, LoadResult, Widest
@@ -202,22 +202,22 @@ def widest(run: Run) -> Widest | None:
     chosen = None
     for one in judged.comparisons if judged else ():
         a, b = seen.find(one.a), seen.find(one.b)
-        if a is None or b is None or one.void or one.ratio is None or not one.ratio.low or not one.ratio.high:
+        if a is None or b is None or one.void or not (one.known and one.known.low and one.known.high):
             continue
         scatter = spread(list(round_logs(*sides(judged.findings if judged else (), a, b)).values()))
-        half = math.log(one.ratio.high / one.ratio.low) / 2
+        half = math.log(one.known.high / one.known.low) / 2
         if scatter is not None and half > most:
             most, chosen = half, (one, scatter)
     if chosen is None or not run.blocks:
         return None
     one, scatter = chosen
     wanted = math.log1p(stats.MINIMUM_EFFECT)
-    more = more_needed(scatter, wanted, lambda n: half_width(seen.manner, n, seen.alpha))
+    more = more_needed(scatter, wanted, seen.half_width)
     return Widest(
         pair=(name_of_case(run, one.a), name_of_case(run, one.b)),
         half=fmt.share(most),
         within=fmt.share(scatter.within),
         rounds=scatter.rounds,
         between=fmt.share(scatter.between),
-        more_blocks=None if more.blocks is None else max(1, more.blocks - scatter.blocks),
+        more_blocks=None if more is None else max(1, more - scatter.blocks),
     )

@@ -98,7 +98,7 @@ def compared(budget_s: float, blocks: int, *, noise: int = 40) -> Run:
 @pytest.mark.parametrize(
     ("blocks", "said"),
     [
-        (2, "The budget of 5 s of load ended it after 2 blocks, and an order needs 4."),
+        (2, "The budget of 5 s of load ended it after 2 blocks, and an order needs 3."),
         (5, "The budget of 11 s of load ended it after 5 blocks."),
     ],
 )
@@ -113,7 +113,7 @@ def test_the_answer_names_the_budget_where_that_ended_the_run(blocks: int, said:
 def test_the_first_block_tells_that_the_budget_is_short() -> None:
     words = ComparisonWords()
     short = words.ended(RunProgress(compared(5, 1)))
-    assert "the budget has room for 1 more: 4, the fewest that order servers, are doubtful" in short
+    assert "the budget has room for 1 more: 4, the fewest there is to be room for, are doubtful" in short
     assert "(--budget 9s has room for them)" in short
     assert "budget" not in words.ended(RunProgress(compared(9, 1)))
     assert "budget" not in words.ended(RunProgress(compared(5, 2)))

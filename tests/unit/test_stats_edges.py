@@ -10,8 +10,8 @@ from test_study_size import RESTLESS, study
 
 from assay.model.measurement import Window
 from assay.stats.ageing import FEWEST_TRIALS, ageing
-from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.quantiles import constant_fit
+from assay.stats.sequential import LEAST_BLOCKS
 from assay.stats.steady import FEWEST_TO_WIDEN, WIDEST_NS, steady_state
 from assay.verdict.see_runs import added
 

@@ -142,7 +142,7 @@ def test_a_bias_is_taken_off_once_at_both_ends_of_all_that_is_known() -> None:
 def test_a_bias_larger_than_the_margin_excludes_no_difference_as_large() -> None:
     sides = Side(case(100, 0, 0.1)), Side(case(100, 1, 0.1))
     for bias, expected in ((0.0, "alike"), (0.05, None)):
-        assert settled(pair(*sides, manner="looked at", bias=bias), 0.02) == expected
+        assert settled(pair(*sides, bias=bias), 0.02) == expected
 
 
 def test_a_squeezed_ratio_is_open_away_from_one() -> None:

@@ -50,7 +50,7 @@ def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_pe
         (9_000, 1, 3, "head is slower than base by at least 8.9 %, and could be up to 10 %: "),
         (93, 0.01, 3, "head is slower than base by 99 %: "),
         (9_850, 1, 0, "head is slower than base by at least 0.34 %, and could be up to 1.8 %: "),
-        (10_000, 1, 0, "head is not shown slower than base; could be up to 0.33 % slower: "),
+        (10_000, 1, 0, "head is not shown slower than base; could be up to 0.34 % slower: "),
         (9_800, 3, 0, "head is not shown slower than base; could be up to 3.0 % slower: "),
         (12_000, 1, 0, "head is not slower than base: it serves at least 20 % more: "),
     ],

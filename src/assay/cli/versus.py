@@ -28,7 +28,7 @@ def configure(parser: Parser) -> None:
     until = parser.add_argument_group("until when")
     until.add_argument("--budget", common=True, type=parse.time_ns, metavar="TIME",
                        help="end after so much load [90s, or what the four blocks "
-                       "may take that settle anything]")  # fmt: skip
+                       "of a slow server may take]")  # fmt: skip
     until.add_argument("--margin", type=parse.share_above_zero, default=0.02, metavar="SHARE",
                        help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
     until.add_argument("--no-control", dest="control", action="store_false",

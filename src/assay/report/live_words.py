@@ -173,7 +173,9 @@ class ComparisonWords(LiveWords):
         if design.interleave:
             block = f"an interleaved block of {fmt.counted(cases, 'server')}"
             return f"{block} is {span}, and one may settle a large difference; {ends}"
-        fewest = f"{FEWEST_BLOCKS} blocks of {fmt.counted(cases, 'trial')}, the fewest that settle anything"
+        fewest = (
+            f"{FEWEST_BLOCKS} blocks of {fmt.counted(cases, 'trial')}, the fewest there is to be room for"
+        )
         return f"{fewest}, are {span}; {ends}"
 
     def ended(self, seen: RunProgress) -> str:
@@ -204,7 +206,7 @@ def _doubtful(needed_ns: int) -> str:
     """That the fewest blocks which settle anything are doubtful, and a budget that has room for them."""
     enough_s = math.ceil(_ROOM * needed_ns / 1e9)
     return (
-        f"{FEWEST_BLOCKS}, the fewest that order servers, are doubtful "
+        f"{FEWEST_BLOCKS}, the fewest there is to be room for, are doubtful "
         f"(--budget {enough_s}s has room for them)"
     )
 

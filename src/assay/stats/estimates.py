@@ -13,6 +13,7 @@ import functools
 import math
 import statistics
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Literal
 
 from assay.model.estimate import Estimate
@@ -157,8 +158,9 @@ def student_t_quantile(degrees: float, p: float) -> float:
     return t
 
 
-def noncentral_t_cdf(degrees: float, shift: float, t: float) -> float:
-    """P((Z + shift) / sqrt(V / degrees) <= t), Z normal and V chi-squared with so many degrees.
+def noncentral_t_cdf(degrees: float, shift: float, t: float, least: float = -math.inf) -> float:
+    """P((Z + shift) / sqrt(V / degrees) <= t or Z + shift <= least), Z normal and V chi-squared with so many
+    degrees.
 
     The definition, integrated over u = log sqrt(V / degrees): normal_cdf(t e^u - shift) times the density
     of u. The integrand is smooth and dies out on both sides, where the trapezoidal rule converges
@@ -174,8 +176,15 @@ def noncentral_t_cdf(degrees: float, shift: float, t: float) -> float:
     for place in range(math.floor((high - low) / step) + 1):
         u = high - place * step
         density = math.exp(log_scale + degrees * (u - math.exp(2 * u) / 2))
-        total += density * math.erfc((shift - t * math.exp(u)) / math.sqrt(2)) / 2
+        total += density * math.erfc((shift - max(least, t * math.exp(u))) / math.sqrt(2)) / 2
     return min(1.0, total * step)
+
+
+def chi_squared_quantile(degrees: float, p: float) -> float:
+    """The value below which a chi-squared variable lies with probability `p`, to 2 % from two degrees and
+    p = 0.05 on (Wilson & Hilferty 1931)."""
+    spread = 2 / (9 * degrees)
+    return max(1e-9, degrees * (1 - spread + NormalDist().inv_cdf(p) * math.sqrt(spread)) ** 3)
 
 
 def poisson_cdf(k: int, mean: float) -> float:

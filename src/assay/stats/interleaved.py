@@ -56,6 +56,7 @@ from typing import NamedTuple
 
 from assay.model.interleaving import Slice
 from assay.stats.estimates import student_t_quantile
+from assay.stats.sequential import LEAST_BLOCKS, most_deviation, smallest
 
 Rounds = Mapping[int, float]
 """The rate of one server in each round of an interleaved block, by the round's number; all slices of an
@@ -69,10 +70,6 @@ FEWEST_BATCHES = 8
 would buy independence with width."""
 MOST_BATCHES = 30
 """More batches narrow the interval no further, and shorter ones depend on each other more (Schmeiser)."""
-
-_MOST_BLOCKS = 10_000
-_MOST_ROUNDS = 1_000_000
-"""Where the searches for a number give up: no one measures for so long."""
 
 
 def ratio_by_round(a: Rounds, b: Rounds) -> list[float]:
@@ -215,42 +212,22 @@ def _widening(correlation: float) -> float:
     return math.sqrt((1 + r) / (1 - r))
 
 
-class More(NamedTuple):
-    """What would make the interval narrow enough: so many blocks as long as these altogether, or as many as
-    these of so many rounds each. None where that would not."""
+def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> int | None:
+    """With how many blocks as long as these the interval of the log ratio is at most `half_width` on each
+    side in four cases of five; None where no number is enough, or so few tell none.
 
-    blocks: int | None
-    rounds: int | None
-
-
-def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> More:
-    """What would narrow the interval of the log ratio to `half_width` on each side.
-
-    `factor` gives the half-width in deviations of n blocks, None where that is infinite:
-    `assay.stats.pairing.reach` for the manner in which the run is looked at.
+    `factor` gives the half-width in deviations of n blocks, None where that is infinite. How much longer
+    blocks would help is not told: of so few the spread between them is known too badly.
     """
+    if seen.blocks < LEAST_BLOCKS:
+        return None
+    deviation = most_deviation(seen.deviation(seen.rounds), seen.blocks)
 
-    def enough(blocks: int, rounds: int) -> bool:
+    def enough(blocks: int) -> bool:
         reach = factor(blocks)
-        return reach is not None and reach * seen.deviation(rounds) <= half_width
+        return reach is not None and reach * deviation <= half_width
 
-    return More(
-        _first(lambda n: enough(n, seen.rounds), 2, _MOST_BLOCKS),
-        _first(lambda m: enough(seen.blocks, m), FEWEST_ROUNDS, _MOST_ROUNDS),
-    )
-
-
-def _first(holds: Callable[[int], bool], least: int, most: int) -> int | None:
-    """The first whole number from `least` on for which the monotone predicate holds; None up to `most`."""
-    low, high = least - 1, least
-    while not holds(high):
-        low, high = high, high * 2
-        if high > most:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return smallest(enough)
 
 
 def error_of_mean(logs: Sequence[float]) -> float:

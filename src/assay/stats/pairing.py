@@ -25,25 +25,19 @@ from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, student_t_cdf, t_quantile
 from assay.stats.interleaved import Batches, Rounds, batched, ratio_by_round, unpreempted
 from assay.stats.sequential import (
-    FEWEST_BLOCKS,
+    LEAST_BLOCKS,
     MINIMUM_EFFECT,
-    OF_EACH,
     Blocks,
+    level,
     ratio_within,
-    reach_last,
     unpaired_ratio,
 )
-from assay.stats.sequential import half_width as always_valid_reach
 
 ALPHA = 1 - CONFIDENCE
-LEAST_BLOCKS = 3
-"""Common blocks that a comparison needs: with two, the noise is guessed from a single difference."""
 
-Manner = Literal["paired", "looked at", "last look", "unpaired"]
-"""*paired* by block; *looked at* after every block, with the interval that allows for it; the *last look* of
-such a run, when its budget has ended it; *unpaired*: of runs made at different times."""
-
-LOOKING: tuple[Manner, ...] = ("looked at", "last look")
+Manner = Literal["paired", "looked at", "unpaired"]
+"""*paired* by block; *looked at* after every block, with the interval that allows for it; *unpaired*: of runs
+made at different times."""
 
 
 class Slack(NamedTuple):
@@ -126,6 +120,7 @@ def pair(
     *,
     manner: Manner = "paired",
     alpha: float = ALPHA,
+    looks: Sequence[float] = (),
     bias: float = 0.0,
     extra: Slack = EXACT,
     squeezed: float | None = None,
@@ -134,14 +129,15 @@ def pair(
 
     `bias` is a share by which the run finds a server to differ from itself: it is taken off at both ends, of
     the interval, of the least and the most, and of how sure they are. `extra` is slack of the ratio itself.
+    `looks` are the shares of the budget used after each block, where a run is looked at after every one.
     A ratio may be `squeezed` towards that of what both lost for each answer: the truth lies beyond what was
     measured, seen from there. Where rounds were preempted, the ratio is that of the others if it lies in the
     interval of all; else it may be the servers that preempted them, and what is known is what either allows.
     """
-    calm = _pair(a, b, manner, alpha, bias, extra, squeezed)
+    calm = _pair(a, b, manner, alpha, looks, bias, extra, squeezed)
     if calm is None or not left_out(a, b):
         return calm
-    whole = _pair(replace(a, delays={}), replace(b, delays={}), manner, alpha, bias, extra, squeezed)
+    whole = _pair(replace(a, delays={}), replace(b, delays={}), manner, alpha, looks, bias, extra, squeezed)
     if whole is None or _holds(whole.ratio, calm.ratio):
         return calm
     return either(calm, whole)
@@ -196,12 +192,13 @@ def _pair(
     b: Side,
     manner: Manner,
     alpha: float,
+    looks: Sequence[float],
     bias: float,
     extra: Slack,
     squeezed: float | None,
 ) -> PairedRatio | None:
     logs = tuple(_spread(paired_logs(a, b), _widening(a, b)))
-    ratio = _ratio(a, b, logs, manner, alpha)
+    ratio = _ratio(a, b, logs, manner, alpha, looks)
     if ratio is None:
         return None
     slack = a.slack.over(b.slack)
@@ -219,7 +216,7 @@ def _pair(
         above = _p_value(logs, math.log(slack.down / above_one) if slack.down else -math.inf)
         below = _p_value([-log for log in logs], math.log(below_one) - math.log(slack.up))
     else:
-        enough = manner not in LOOKING or ratio.n >= FEWEST_BLOCKS
+        enough = manner != "looked at" or ratio.n >= LEAST_BLOCKS
         left = None if ratio.low is None else ratio.low * slack.down
         right = None if ratio.high is None else ratio.high * slack.up
         above = 0.0 if enough and left is not None and left > above_one else 1.0
@@ -236,7 +233,7 @@ def settled(
     Different: what is left of the interval excludes 1, and of the effect exceeds the minimum effect. Alike:
     what is left lies within a factor of 1 + `margin` of 1, so a difference that large is excluded.
     """
-    if known is None or known.ratio.n < FEWEST_BLOCKS:
+    if known is None or known.ratio.n < LEAST_BLOCKS:
         return None
     if (known.p_above < ALPHA and known.above(floor)) or (known.p_below < ALPHA and known.below(floor)):
         return "different"
@@ -245,13 +242,14 @@ def settled(
     return "alike" if 1 / (1 + margin) < known.low and known.high < 1 + margin else None
 
 
-def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float) -> Estimate | None:
+def _ratio(
+    a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float, looks: Sequence[float]
+) -> Estimate | None:
     if a.estimate is not None and b.estimate is not None:
         return _of_ends(a.estimate, b.estimate)
-    if manner in LOOKING:
-        name = "always-valid interval" if manner == "looked at" else "t interval at the end of the budget"
-        method = f"{name} on log ratios, {_paired_by(a, b)}"
-        return ratio_within(logs, half_width(manner, len(logs), alpha), method)
+    if manner == "looked at":
+        method = f"repeated t interval on log ratios, {_paired_by(a, b)}"
+        return ratio_within(logs, half_width(len(logs), level(looks, alpha, nested=not _stand(a, b))), method)
     if manner == "unpaired":
         return unpaired_ratio(list(a.values.values()), list(b.values.values()))
     paired = mean(logs, "ratio")
@@ -336,13 +334,9 @@ def _paired_by(a: Side, b: Side) -> str:
     return f"{said}, of unpreempted rounds" if left_out(a, b) else said
 
 
-def half_width(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
-    """The half-width of the interval of n log ratios in units of their deviation; None where infinite."""
-    if manner == "looked at":
-        return always_valid_reach(n, OF_EACH * alpha)
-    if manner == "last look":
-        return reach_last(n, OF_EACH * alpha)
-    return t_quantile(n - 1, 1 - alpha) / math.sqrt(n) if n >= 2 else None
+def half_width(n: int, alpha: float | None = ALPHA) -> float | None:
+    """The half-width of the t interval of n log ratios in units of their deviation; None where infinite."""
+    return None if alpha is None or n < 2 else t_quantile(n - 1, 1 - alpha) / math.sqrt(n)
 
 
 def course(
@@ -351,16 +345,16 @@ def course(
     *,
     manner: Manner = "paired",
     alpha: float = ALPHA,
+    looks: Sequence[float] = (),
     bias: float = 0.0,
     extra: Slack = EXACT,
 ) -> tuple[Estimate, ...]:
     """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on; the
-    interval wider by `bias` at both ends, and by `extra`. Before the last look there were others."""
+    interval wider by `bias` at both ends, and by `extra`."""
     logs, by = paired_logs(a, b), _widening(a, b)
     slack = Slack(extra.down / (1 + bias), extra.up * (1 + bias))
-    on_the_way: Manner = "looked at" if manner == "last look" else manner
     made = (
-        _ratio(a, b, _spread(logs[:n], by), manner if n == len(logs) else on_the_way, alpha)
+        _ratio(a, b, _spread(logs[:n], by), manner, alpha, looks[: math.ceil(n * len(looks) / len(logs))])
         for n in range(1, len(logs) + 1)
     )
     return tuple(

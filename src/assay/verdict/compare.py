@@ -252,7 +252,8 @@ def _between(base: _RunSide, new: _RunSide, watched: Watched, metric: Metric) ->
     if base.run.header.run_id == new.run.header.run_id:
         run = see_rates(base.run)
         before, after = _measured_of(run, base), _measured_of(run, new)
-        return pair_of(run, _findings(base.run), after, before, metric)
+        gate = getattr(base.run.header.design, "slower_allowed", None) is not None
+        return pair_of(run, _findings(base.run), after, before, metric, one_sided_ends=gate)
     sides: list[Side] = []
     limits: list[Limit] = []
     for side in (new, base):

@@ -31,10 +31,11 @@ from assay.core.units import counted, end, share, times
 from assay.model.estimate import ClaimVerdict, Compared, Estimate, Ranked, Verdict
 from assay.model.finding import Claim, Comparison, Finding
 from assay.stats import MINIMUM_EFFECT, ranks, shown_faster, throughput
-from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
+from assay.stats.pairing import PairedRatio
+from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.effects import bounded, concerning, invalid, known, void_by, words_of
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of, squeezing
+from assay.verdict.pairs import Between, against, compared, pair_of, squeezing
 from assay.verdict.rule import listed
 
 
@@ -258,7 +259,7 @@ class _Group:
         )
 
     def _enough(self, found: Between) -> bool:
-        return found.pair is not None and found.pair.ratio.n >= least_blocks(self._run)
+        return found.pair is not None and found.pair.ratio.n >= LEAST_BLOCKS
 
     def _without_a_figure(self) -> Iterator[tuple[str, str]]:
         """The cases that have nothing to be ranked by, each with its reason."""
@@ -284,7 +285,6 @@ class _Group:
 
     def _without_a_candidate(self, candidates: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
         """The cases that cannot be compared with any other, each with its reason."""
-        least = least_blocks(self._run)
         for seen in candidates:
             found = {
                 (set(names) - {seen.case.id}).pop(): one
@@ -305,7 +305,7 @@ class _Group:
             else:
                 blocks = max(one.pair.ratio.n if one.pair else 0 for one in found.values())
                 shared = f"{counted(blocks, 'block')} shared with another"
-                yield seen.case.id, f"{shared}; an order needs {least}"
+                yield seen.case.id, f"{shared}; an order needs {LEAST_BLOCKS}"
 
     def _name(self, case: str) -> str:
         """Without the workload and load, which the whole group shares."""

@@ -10,10 +10,10 @@ from assay.model.block import Block
 from assay.model.estimate import Estimate
 from assay.model.run import Header
 from assay.model.trial import Case, Trial
-from assay.stats import by_block
+from assay.stats import by_block, pairing
 from assay.stats.interleaved import Rounds
-from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
-from assay.stats.sequential import per_pair
+from assay.stats.pairing import ALPHA, EXACT, Manner, Side, Slack, pair
+from assay.stats.sequential import LEAST_BLOCKS, last_level, per_pair
 from assay.verdict.bottleneck import shares_of
 from assay.verdict.load import Load
 
@@ -102,14 +102,14 @@ class CaseSeen:
 @dataclass(frozen=True)
 class RunSeen:
     """A run, its trials sorted by case in the header's order, and its interleaved blocks. `damage` says what
-    its record has lost. `spent`: it is a comparison whose budget has ended it. `void` are the cases whose
-    throughput is no result, for the rules that are asked last."""
+    its record has lost. `budget_used`: of a comparison, the share of its budget after each block. `void` are
+    the cases whose throughput is no result, for the rules that are asked last."""
 
     header: Header
     cases: tuple[CaseSeen, ...]
     damage: tuple[str, ...] = ()
     interleaved: tuple[Block, ...] = ()
-    spent: bool = False
+    budget_used: tuple[float, ...] = ()
     void: frozenset[str] = frozenset()
 
     @property
@@ -123,9 +123,7 @@ class RunSeen:
     @property
     def manner(self) -> Manner:
         """How its cases are paired: with the interval that allows for looking, if the run ended by it."""
-        if self.header.blocks is not None:
-            return "paired"
-        return "last look" if self.spent else "looked at"
+        return "looked at" if self.header.blocks is None else "paired"
 
     @cached_property
     def blocks(self) -> int:
@@ -135,7 +133,7 @@ class RunSeen:
     @cached_property
     def alpha(self) -> float:
         """The error that the interval of a pair is allowed: where a run ends when it is settled, so much that
-        all its pairs together keep 5 %.
+        all its pairs together keep 3 %.
 
         All candidates that were measured are compared, also those that a rule makes void: what was found
         later must not choose how wide an interval is.
@@ -144,9 +142,13 @@ class RunSeen:
             return ALPHA
         return per_pair(sum(seen.candidate and seen.answered for seen in self.cases))
 
+    def half_width(self, n: int) -> float | None:
+        """The half-width in deviations of an interval of n blocks, where the run ends with them."""
+        return pairing.half_width(n, self.alpha if self.manner == "paired" else last_level(n, self.alpha))
+
     def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
         """Throughput of a over that of b as measured, whatever was found about them."""
-        made = pair(a.side(), b.side(), manner=self.manner)
+        made = pair(a.side(), b.side(), manner=self.manner, looks=self.budget_used)
         return made.ratio if made else None
 
     @cached_property

@@ -11,8 +11,7 @@ from functools import partial
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
 from assay.stats import by_block
-from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, both, pair
-from assay.stats.sequential import FEWEST_BLOCKS
+from assay.stats.pairing import ABOVE, BELOW, EXACT, PairedRatio, Side, Slack, both, pair
 from assay.verdict.effects import (
     UNLIMITED,
     Bounded,
@@ -61,9 +60,15 @@ class Between:
 
 
 def pair_of(
-    run: RunSeen, findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric = "throughput"
+    run: RunSeen,
+    findings: Sequence[Finding],
+    a: CaseSeen,
+    b: CaseSeen,
+    metric: Metric = "throughput",
+    *,
+    one_sided_ends: bool = False,
 ) -> Between:
-    """a over b in `metric`."""
+    """a over b in `metric`. `one_sided_ends`: each end may err as often as both together do else."""
     void = _void(findings, a.case.id, b.case.id, metric)
     if void:
         return Between(None, void)
@@ -76,7 +81,8 @@ def pair_of(
     found = partial(
         pair,
         manner=run.manner,
-        alpha=run.alpha,
+        alpha=2 * run.alpha if one_sided_ends else run.alpha,
+        looks=run.budget_used,
         bias=bias_of(findings, metric, *names),
         extra=Slack(extra.down * beyond.down, extra.up * beyond.up),
     )
@@ -166,11 +172,6 @@ def compared(a: str, b: str, relation: Between, *, shown: bool) -> Compared:
     """The pair as it is kept in the record."""
     ratio = relation.pair.ratio if relation.pair else None
     return Compared(a=a, b=b, ratio=ratio, known=relation.known, shown=shown, void=relation.void)
-
-
-def least_blocks(run: RunSeen) -> int:
-    """Common blocks from which an order can be shown."""
-    return FEWEST_BLOCKS if run.header.blocks is None else LEAST_BLOCKS
 
 
 def _side(seen: CaseSeen, metric: Metric) -> Side:

@@ -12,11 +12,11 @@ choice makes a little too small; docs/method/evidence/simulations.md shows the c
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
 from typing import NamedTuple
 
 import msgspec
@@ -26,8 +26,8 @@ from assay.model.design import ComparisonDesign
 from assay.model.finding import Claim
 from assay.model.run import Header, Run
 from assay.model.trial import AS_GIVEN, Trial
-from assay.stats.pairing import LEAST_BLOCKS, paired_logs
-from assay.stats.sequential import more_for_precision
+from assay.stats.pairing import paired_logs
+from assay.stats.sequential import LEAST_BLOCKS, more_for_precision
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load, OfRun
 from assay.verdict.objective import misses_of, objectives, results_of
@@ -85,7 +85,7 @@ def see_run(run: Run) -> RunSeen:
             replace(load, of_run=replace(of_run, missed=True)) for load in _loads(beyond, run.header)
         )
         cases.append(replace(seen, loads=told, missed=missed))
-    return RunSeen(run.header, tuple(cases), run.damage, run.blocks, spent(run))
+    return RunSeen(run.header, tuple(cases), run.damage, run.blocks, looks_of(run))
 
 
 def _loads(trials: Iterable[Trial], header: Header) -> tuple[Load, ...]:
@@ -106,7 +106,7 @@ def see_rates(run: Run) -> RunSeen:
         CaseSeen(case, of_it := trials[case.id], (), unlike=unlike, delays=see_delays(of_it, environment))
         for case in cases
     )
-    return RunSeen(run.header, tuple(seen), interleaved=run.blocks, spent=spent(run))
+    return RunSeen(run.header, tuple(seen), interleaved=run.blocks, budget_used=looks_of(run))
 
 
 def _beside(block: Block, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:
@@ -168,6 +168,20 @@ def spent(run: Run) -> bool:
     if not isinstance(design, ComparisonDesign) or not design.budget_ns or not run.trials:
         return False
     return load_ns(run) + next_ns(run) > design.budget_ns
+
+
+def looks_of(run: Run) -> tuple[float, ...]:
+    """Of a comparison, the share of its budget that it had used after each block; of another run nothing.
+    Without a budget it is as at its end."""
+    design = run.header.design
+    if not isinstance(design, ComparisonDesign):
+        return ()
+    by_block: dict[int, int] = {}
+    for trial in run.trials:
+        by_block[trial.block] = by_block.get(trial.block, 0) + trial.load_ns
+    used = list(itertools.accumulate(by_block[block] for block in sorted(by_block)))
+    shares = [min(1.0, load / (design.budget_ns or used[-1] or 1)) for load in used]
+    return (*shares[:-1], 1.0) if spent(run) else tuple(shares)
 
 
 def room_left(run: Run) -> int:
@@ -240,7 +254,7 @@ def _ratios(run: Run, blocks: int) -> Iterator[tuple[CaseSeen, CaseSeen, list[fl
     first = tuple(trial for trial in run.trials if trial.block < blocks)
     for group in see_rates(msgspec.structs.replace(run, trials=first)).groups.values():
         candidates = [one for one in group if one.candidate and one.answered and not one.case.dependent]
-        for a, b in combinations(candidates, 2):
+        for a, b in itertools.combinations(candidates, 2):
             logs = paired_logs(a.side(), b.side())
             if len(logs) >= LEAST_BLOCKS:
                 yield a, b, logs

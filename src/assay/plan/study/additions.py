@@ -22,7 +22,7 @@ from assay.plan.study.schema import EmulationSetting, Profile
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.requires import check_all
 from assay.stats.interleaved import FEWEST_ROUNDS
-from assay.stats.pairing import LEAST_BLOCKS
+from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.search import at_rate
 
 AGAIN = " again"

@@ -19,7 +19,7 @@ from assay.plan.resolved import ResolvedRun
 from assay.plan.study.load import Study, expand
 from assay.plan.study.schema import Profile, StudyEntry
 from assay.stats.estimates import student_t_quantile
-from assay.stats.pairing import LEAST_BLOCKS
+from assay.stats.sequential import LEAST_BLOCKS
 
 MOST_S = 180.0
 """Of measuring, by the estimate at its most. Builds of servers are not part of it."""

@@ -12,7 +12,7 @@ from assay.model.finding import Metric
 from assay.model.plan import Http, Value
 from assay.model.trial import Emulation
 from assay.servers.manifest import Fact
-from assay.stats.pairing import LEAST_BLOCKS
+from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.objective import parse
 
 ProfileName = Literal["fair", "published"]

@@ -23,7 +23,7 @@ from assay.model.plan import LoadPlan
 from assay.plan.next.lengths import WARMING_NS, rounds_of
 from assay.plan.words.case import drafted, one_program
 from assay.stats.interleaved import FEWEST_ROUNDS
-from assay.stats.sequential import FEWEST_BLOCKS
+from assay.stats.sequential import FEWEST_BLOCKS, LEAST_BLOCKS
 
 LEAST_BUDGET_NS = 90_000_000_000
 _OVERRUN = 1.05
@@ -32,11 +32,11 @@ _MEASURE_NS = 2_000_000_000
 _ALIKE_MEASURE_NS = 600_000_000
 _LEAST_ALIKE_NS = FEWEST_ROUNDS * ALIKE_NS
 _BLOCKS = 8
-"""Of builds of one program, where the budget has room for them: on the way the interval of eight is less than
-half as wide as that of five and that of four infinite, and at the last look half as wide as that of four."""
+"""Of builds of one program, where the budget has room for them: at its end the interval of eight is half as
+wide as that of four."""
 _WATCHED_NS = 10 * WARMING_NS
 """A warm-up of fewer slices shows no level: so long a first one is worth more than another block."""
-_S5 = "the interval that is used holds from four blocks on"
+_S5 = "the interval that is used holds from three blocks on"
 _S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
 
 
@@ -76,7 +76,7 @@ def comparison(
         unsure_fails=unsure_fails,
         why=why,
         rules={
-            "S5": RuleSetting(thresholds={"trials": float(FEWEST_BLOCKS)}, reason=_S5),
+            "S5": RuleSetting(thresholds={"trials": float(LEAST_BLOCKS)}, reason=_S5),
             "S7": RuleSetting(thresholds={"window": float(measure_ns)}, reason=_S7),
         },
     )
@@ -113,7 +113,7 @@ def affordable(
     least_ns = pilot_ns + trials * (measure_ns + warm_up.min_ns)
     if budget_ns < least_ns:
         raise InputError(
-            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
+            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest it is to have room for, are "
             f"{trials} trials and at least {_seconds(least_ns)} of load",
             "give it more, or shorter trials (--duration"
             + (", --slice)" if interleave and interleave.given_slice_ns else ")"),

@@ -24,7 +24,7 @@ from assay.report.model import circumstances
 from assay.report.model.rows import LoadRows, Row, hues, short_name, time_words
 from assay.report.picture import as_rows, slug
 from assay.report.svg import Scale, near, proportional
-from assay.stats.pairing import LOOKING, course, paired_logs
+from assay.stats.pairing import course, paired_logs
 from assay.verdict.answer import answer
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import sides as sides_of
@@ -215,7 +215,9 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     sides = sides_of(findings, best, other)
     logs = paired_logs(*sides)
     wider = verdict.bias(findings, *pair), verdict.one_sided(findings, *pair)
-    went = course(*sides, manner=seen.manner, alpha=seen.alpha, bias=wider[0], extra=wider[1])
+    went = course(
+        *sides, manner=seen.manner, alpha=seen.alpha, looks=seen.budget_used, bias=wider[0], extra=wider[1]
+    )
     known = list(enumerate(went, start=1))
     if len(known) < 2:
         return None
@@ -240,7 +242,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     return Chart(
         name="course" if alone else f"course-{slug(other.case.id)}",
         title=f"How sure it became: {fmt.safe(names[0], 40)} against {fmt.safe(names[1], 40)}",
-        note=_note(unit, looked_at=seen.manner in LOOKING),
+        note=_note(unit, looked_at=seen.manner == "looked at"),
         draw=lambda width: plot(drawn, _frame(drawn, len(logs), units), width),
         heads=(units, "ratio", "low", "high"),
         rows=as_rows(

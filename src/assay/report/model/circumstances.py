@@ -16,8 +16,8 @@ from assay.model.run import Run
 from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import name_of_case, short_name, with_names
 from assay.stats import MINIMUM_EFFECT
-from assay.stats.interleaved import More, Spread, more_needed, spread
-from assay.stats.pairing import Side, half_width, left_out, round_logs
+from assay.stats.interleaved import Spread, more_needed, spread
+from assay.stats.pairing import Side, left_out, round_logs
 from assay.verdict import see_runs
 from assay.verdict.facts import RunSeen
 from assay.verdict.pairs import sides as sides_of
@@ -129,24 +129,13 @@ def _scatter(run: Run, pair: _RatioPair) -> str:
     wanted = design.margin if isinstance(design, ComparisonDesign) else MINIMUM_EFFECT
     if pair.half <= math.log1p(wanted):
         return f"{said}; it is known to ± {_share(pair.half)}."
-    more = _more(run, pair, math.log1p(wanted))
-    ways = []
-    if more.blocks is not None:
-        ways.append(fmt.counted(max(1, more.blocks - seen.blocks), "more block"))
-    if more.rounds is not None:
-        ways.append(f"blocks of {fmt.count(more.rounds)} rounds")
-    if not ways:
-        return f"{said}; no number of blocks would bring it to ± {_share(wanted)}."
-    return f"{said}; {' or '.join(ways)} would probably bring it to ± {_share(wanted)}."
-
-
-def _more(run: Run, pair: _RatioPair, half: float) -> More:
-    """What would bring the interval to `half`; of servers that stand only the number of rounds counts."""
-    seen, whole = pair.spread, _run_seen(run)
-    if not pair.external:
-        return more_needed(seen, half, lambda n: half_width(whole.manner, n, whole.alpha))
-    times = (pair.half / half) ** 2
-    return More(math.ceil(seen.blocks * times), math.ceil(seen.rounds * times))
+    said = f"{said}; it is known to ± {_share(pair.half)}"
+    # Of servers that stand the rounds count, not the blocks: how these would scatter is not known.
+    blocks = None if pair.external else more_needed(seen, math.log1p(wanted), _run_seen(run).half_width)
+    if blocks is None:
+        return f"{said}."
+    more = fmt.counted(max(1, blocks - seen.blocks), "more block")
+    return f"{said}; {more} would probably bring it to ± {_share(wanted)}."
 
 
 def _pairs(run: Run) -> Iterator[_RatioPair]:
@@ -158,8 +147,8 @@ def _pairs(run: Run) -> Iterator[_RatioPair]:
             continue
         sides = sides_of(run.judgement.findings if run.judgement else (), a, b)
         found = spread(list(round_logs(*sides).values()))
-        if found is not None and one.ratio.low is not None and one.ratio.high is not None:
-            half = math.log(one.ratio.high / one.ratio.low) / 2
+        if found is not None and one.known and one.known.low and one.known.high:
+            half = math.log(one.known.high / one.known.low) / 2
             yield _RatioPair(
                 one.a, one.b, found, half, all(side.external for side in sides), left_out(*sides)
             )

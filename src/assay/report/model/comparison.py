@@ -19,7 +19,7 @@ from assay.report.model.rows import name_of_case
 from assay.report.model.unranked import rules_words
 from assay.report.model.values import Answer
 from assay.report.model.warned import short
-from assay.stats.sequential import FEWEST_BLOCKS
+from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.answer import CandidateRatio, ComparisonAnswer, Gate, answer
 from assay.verdict.see_runs import load_ns, spent
 
@@ -160,7 +160,7 @@ def _ended_by_budget(run: Run, found: ComparisonAnswer) -> str:
     design = run.header.design
     assert isinstance(design, ComparisonDesign)  # it alone has a budget that is spent
     blocks = fmt.counted(found.blocks, "block")
-    fewest = f", and an order needs {FEWEST_BLOCKS}" if found.blocks < FEWEST_BLOCKS else ""
+    fewest = f", and an order needs {LEAST_BLOCKS}" if found.blocks < LEAST_BLOCKS else ""
     return f"The budget of {fmt.span(design.budget_ns / 1e9)} of load ended it after {blocks}{fewest}."
 
 

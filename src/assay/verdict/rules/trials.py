@@ -11,10 +11,8 @@ from assay.model.design import LoadDesign
 from assay.model.finding import Subject
 from assay.model.trial import Trial
 from assay.stats import mean, trials_for_half_width
-from assay.stats.pairing import LEAST_BLOCKS
-from assay.stats.sequential import FEWEST_BLOCKS
+from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.pairs import least_blocks
 from assay.verdict.rule import (
     CaseRule,
     Effects,
@@ -123,16 +121,15 @@ def too_few_trials(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subje
 def _too_few(run: RunSeen, seen: str, n: int, least: int) -> Hit:
     remedy = "give it more time: a larger --budget" if run.header.blocks is None else ""
     figures = {"trials": float(n), "limit": float(least)}
-    needed = least_blocks(run)
-    none = f", and an order needs {needed}" if n < needed else ""
-    effects = _NO_ORDER if n < needed else _WIDE
+    none = f", and an order needs {LEAST_BLOCKS}" if n < LEAST_BLOCKS else ""
+    effects = _NO_ORDER if n < LEAST_BLOCKS else _WIDE
     return Hit("warning", f"{seen}; {least} are asked for{none}", figures, remedy=remedy, effects=effects)
 
 
 _WIDE = Effects(when="enough for an order")
 _NO_ORDER = Effects(
     because="no place",
-    when=f"fewer than {LEAST_BLOCKS} blocks, or {FEWEST_BLOCKS} where the run stops by itself",
+    when=f"fewer than {LEAST_BLOCKS} blocks",
 )
 
 S5 = RunRule(
