@@ -193,7 +193,9 @@ def test_exit_codes_of_what_stands_with_bounds() -> None:
     assert exit_codes.of_load(noted_else(findings)) == 0
 
 
-def test_what_others_took_of_its_cores_bounds_it() -> None:
+def test_what_others_took_of_its_cores_bounds_it_unless_it_was_nearly_all() -> None:
+    taken = findings_of(run([case("a")], [one(0.04, 0.3, block=b, others=0.95) for b in range(6)]))["H2"]
+    assert taken.on_throughput == "at least" and taken.at_most_times is None
     found = findings_of(run([case("a")], [one(0.55, 0.3, block=b, others=0.4) for b in range(6)]))["H2"]
     assert found.on_throughput == "at least" and found.on_times == "at most"
     assert found.at_most_times == pytest.approx(1 / 0.6, rel=0.02)

@@ -248,7 +248,7 @@ def time_taken(load: Load, thresholds: Thresholds) -> Hit | None:
     """H2: what the machine, its host or other programs took during the trial, and what that bounds.
 
     Interleaved all meet it alike, but for what the account of each says; of trials one after the other each
-    has its own.
+    has its own. Of a server that lost nearly all of its cores a tenth cannot be told from a hundredth.
     """
     shares = shares_of(load)
     hit = _disturbance(load, shares, thresholds)
@@ -256,7 +256,7 @@ def time_taken(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     own = at_most(shares.works, max(shares.strain, min(1.0, shares.paused / 0.05)))
     lost = shares.server_lost if shares.server_lost is not None else _at_worst(load, shares)
-    bound = None if own is None or lost is None else own / (1 - min(0.99, lost))
+    bound = None if own is None or lost is None or lost >= 0.9 else own / (1 - lost)
     effects = _MET_ALIKE if load.washout_ns is not None else _ONE_AFTER_THE_OTHER
     return replace(hit, effects=replace(effects, held_back=bound is not None), at_most_times=bound)
 
