@@ -64,7 +64,7 @@ def __getattr__(name: str) -> object:
 
 
 def load(
-    url: str,
+    url: str = "",
     *,
     connections: int | None = None,
     duration: Time | None = None,
@@ -83,7 +83,7 @@ def load(
     """Offer load to a URL, as fast as `connections` go or at a `rate`, and judge what came of it.
 
     Args:
-        url: `http://` or `https://`; "localhost:8080/x" is short for http.
+        url: `http://` or `https://`; "localhost:8080/x" is short for http; `curl` and `har` may say it.
         connections: kept busy (64); with a `rate`, at most so many.
         duration: how long to measure (10 s).
         count: measure so many requests instead.

@@ -127,14 +127,40 @@ def loads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
         told.assay("load", wire.url(), *few[:-1], "--requests", "given.jsonl", "--save", *FORMS)
         told.assay("load", wire.url(f"/?sig={secret('unnamed')}"), *few)
         told.assay("load", f"http://me:{secret('user-info')}@127.0.0.1:{wire.port}/", *few)
+        _recorded(told, wire.url("/recorded"), few)
         told.assay("report", "latest", "--html", "again.html")
         told.assay("history")
         sent = b"".join(wire.requests)
     assert told.code[:4] == [0, 0, 1, 2], told.said
-    everything = (*LOADED, *IN_QUERIES, "path", "file-header", "file-json", "file-body")
+    assert told.code[5:12] == [0] * 7, told.said
+    everything = (*LOADED, *REFERRED, *IN_QUERIES, "path", "file-header", "file-json", "file-body")
     assert [kind for kind in everything if secret(kind).encode() not in sent] == []
     assert "--name" in told.said.splitlines()[-1] or "--name" in told.said
     yield told
+
+
+REFERRED = ("bearer-file", "header-file", "bearer-variable", "header-variable", "curl-header", "curl-body",
+            "curl-user", "har-header", "har-query", "har-body")  # fmt: skip
+"""Secrets that come from files, variables and recordings."""
+
+
+def _recorded(told: Told, url: str, few: tuple[str, ...]) -> None:
+    """Loads whose secrets are referred to, or that were recorded with them."""
+    (told.folder / "given.token").write_text(f"{secret('bearer-file')}\n")
+    (told.folder / "given.headers").write_text(f"# of the gateway\nAccept: {secret('header-file')}\n")
+    told.assay("load", url, "--bearer-file", "given.token", "--header-file", "given.headers", *few, *FORMS)
+    told.assay("load", url, "--bearer", "env:A_TOKEN", *few, *FORMS, A_TOKEN=secret("bearer-variable"))
+    told.assay("load", url, "-H", "Accept: env:A_KEY", *few, *FORMS, A_KEY=secret("header-variable"))
+    command = f"curl {url} -H 'X-Key: {secret('curl-header')}' -d '{secret('curl-body')}'"
+    told.assay("load", "--curl", command, *few, *FORMS)
+    # Base64 of the credentials is what is sent.
+    told.assay("load", "--curl", f"curl -u '{secret('curl-user')}:x' -b s={secret('curl-user')} {url}", *few)
+    asked = {"method": "POST", "url": f"{url}?sig={secret('har-query')}",
+             "headers": [{"name": "X-Key", "value": secret("har-header")}],
+             "postData": {"mimeType": "text/plain", "text": secret("har-body")}}  # fmt: skip
+    (told.folder / "given.har").write_text(json.dumps({"log": {"entries": [{"request": asked}]}}))
+    told.assay("load", "--har", "given.har", *few, *FORMS)
+    told.assay("load", url, "-u", "env:A_USER", *few, A_USER=f"me:{secret('user-variable')}")
 
 
 PROGRAM = r"""

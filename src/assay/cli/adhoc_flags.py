@@ -16,7 +16,8 @@ DEFAULT_URL = "http://127.0.0.1:{port}/"
 DEFAULT_READY_NS = 30_000_000_000
 _LOAD_FLAGS = frozenset(
     {"connections", "threads", "method", "header", "body", "body_file", "expect_status", "accept_encoding",
-     "user", "bearer", "timeout", "no_keep_alive", "no_resend", "http2", "http3", "http", "streams", "seed",
+     "user", "bearer", "bearer_file", "header_file",
+     "timeout", "no_keep_alive", "no_resend", "http2", "http3", "http", "streams", "seed",
      "cacert", "cert", "key", "sni", "tls_min", "tls_max", "insecure", "no_resumption"}
 )  # fmt: skip
 """Those of `assay load` that make sense for every trial of a comparison."""

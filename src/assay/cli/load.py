@@ -53,6 +53,11 @@ def configure(parser: Parser) -> None:
             "      -H 'Content-Type: application/json' --expect-status 201",
             "POST a body; only 201 is a right answer",
         ),
+        (
+            "assay load --curl 'curl http://127.0.0.1:8080/users -d name=ada' \\\n      --bearer-file token",
+            "a command for curl, with a token that no command line holds",
+        ),
+        ("assay load http://127.0.0.1:8080/ --har page.har", "what a browser recorded, to this server"),
         ("assay load http://127.0.0.1:8080/ --requests mix.jsonl --order weighted", "a mix of requests"),
         (
             "assay load https://127.0.0.1:8443/ --insecure --http3 -c 8 --streams 10",
@@ -84,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
     load = settle.load(
         args.url, load_flags.given(args), allowed=args.yes, check=lambda plan: _check_outputs(args, plan)
     )
+    for note in load.notes:
+        console.note(note)
     with signals.run():
         try:
             return _tell(_judge(_drive(load, args), args), args)

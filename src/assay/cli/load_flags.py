@@ -12,7 +12,9 @@ from assay.plan.words.load_table import GROUPS, LoadFlag
 
 def add_to(parser: Parser) -> None:
     """Give the parser the address and every flag of the table."""
-    parser.add_argument("url", metavar="URL", help="http://host:port/path")
+    parser.add_argument(
+        "url", nargs="?", default="", metavar="URL", help="http://host:port/path; or in --curl or --har"
+    )
     for title, flags in GROUPS:
         group = parser.add_argument_group(title)
         for flag in flags:

@@ -30,8 +30,8 @@ _FLAGS = {
 }
 """By drop-in, the flags whose values may hold credentials."""
 _FLAGS_OF_VERBS = (
-    "H", "--header", "b", "--body", "F", "--form", "u", "--user", "--bearer", "--secret", "--expect-header",
-    "--expect-body", "--expect-match",
+    "H", "--header", "b", "--body", "F", "--form", "u", "--user", "--bearer", "--secret", "--curl",
+    "--expect-header", "--expect-body", "--expect-match",
 )  # fmt: skip
 
 
@@ -68,7 +68,7 @@ _SECRET = re.compile(
     r"|[a-z0-9](?:Key|Pin|Sig|Pw|Sas|Otp|Creds|Authorization|Signature)$"
 )
 """Names of what is no one else's business, whatever its value looks like."""
-_REFERENCE = re.compile(r"(?:\$\w+|\$?\{[^{}]*\})+")
+_REFERENCE = re.compile(r"(?:\$\w+|\$?\{[^{}]*\})+|env:[A-Z_][A-Z0-9_]*")
 """What a shell or Assay puts in: no value at all."""
 _SWITCH = re.compile(r"(?i:true|false|on|off|yes|no|none|null|auto)?")
 _HARMLESS = re.compile(
@@ -239,6 +239,8 @@ def without_secrets(measurement: Measurement) -> Measurement:
 
 def _of_flag(value: str) -> str:
     """The value of a flag for credentials: of a header and a form its name stays."""
+    if _REFERENCE.fullmatch(value):
+        return value
     header, field = _HEADER.fullmatch(value), re.fullmatch(r"([\w.-]+)=(.*)", value, re.DOTALL)
     if header and " " in value and not value.startswith("{"):
         return f"{header[1]}: {hidden_header(header[1], header[2])}"

@@ -21,7 +21,7 @@ from assay.core import urls
 from assay.core.errors import InputError
 from assay.engine import target_policy
 from assay.model.plan import LoadPlan
-from assay.plan.words import load_table, parse
+from assay.plan.words import load_requests, load_table, parse
 from assay.plan.words.address import full_url, host_and_port, target_of
 from assay.plan.words.load_table import (
     DEFAULT_CONNECTIONS,
@@ -31,6 +31,7 @@ from assay.plan.words.load_table import (
     TLS,
     LoadFlag,
 )
+from assay.plan.words.recorded import expanded
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -45,10 +46,15 @@ class DraftedLoad:
     plan: LoadPlan
     given: Mapping[str, Any]
     lines: Sequence[int] | None = None
+    notes: tuple[str, ...] = ()
+    """What was left out of a recording."""
 
 
 def drafted_load(url: str, given: Mapping[str, Any]) -> DraftedLoad:
-    """The plan that the values ask for; InputError where they exclude each other."""
+    """The plan that the values ask for; InputError where they exclude each other. A recording among them
+    may say the URL."""
+    load = expanded(url, given)
+    url, given = load.url, load.given
     tree: Tree = {"request": {}, "expect": {}, "sent": {}, "route": {}, "load": {}, "stop": {}, "tls": {}}
     for _, flags in GROUPS:
         for flag in flags:
@@ -70,7 +76,7 @@ def drafted_load(url: str, given: Mapping[str, Any]) -> DraftedLoad:
     tree.setdefault("seed", secrets.randbelow(2**31))
     tree["ends_unreached"] = True
     tree.setdefault("resend", True)
-    return DraftedLoad(plan=msgspec.convert(tree, LoadPlan), given=given, lines=lines)
+    return DraftedLoad(plan=msgspec.convert(tree, LoadPlan), given=given, lines=lines, notes=load.notes)
 
 
 def _put(tree: Tree, place: str, value: object) -> None:
@@ -100,8 +106,6 @@ def _requests(request: Tree, expect: Tree, sent: Tree, url: str) -> Tree:
                 raise InputError(f"--{flag} and --requests exclude each other", "say it in the file")
         if target_of(url) != "/":
             raise InputError("--requests names the paths itself", "leave the path out of the URL")
-        from assay.plan.words import load_requests
-
         found = load_requests.read(sent["file"], common, templated="templated" in request, url=url)
         order = found.order(sent.get("order"))
         return {"requests": found.requests, "request_order": order, "lines": found.lines}
@@ -118,11 +122,14 @@ def _requests(request: Tree, expect: Tree, sent: Tree, url: str) -> Tree:
 
 def _headers(request: Tree, sent: Tree) -> list[tuple[str, str]]:
     """The headers given, and those that other flags stand for."""
-    headers = list(request.get("headers", ()))
-    _exclude(sent, {"basic": "--user", "bearer": "--bearer"})
+    own = request.get("headers", ())
+    names = {name.lower() for name, _ in own}
+    headers = [*own, *(one for one in request.pop("headers_of_file", ()) if one[0].lower() not in names)]
+    _exclude(sent, {"basic": "--user", "bearer": "--bearer", "bearer_of_file": "--bearer-file"})
     for name, key, flag in (
         ("Authorization", "basic", "--user"),
         ("Authorization", "bearer", "--bearer"),
+        ("Authorization", "bearer_of_file", "--bearer-file"),
         ("Proxy-Authorization", "proxy_basic", "--proxy with a name"),
         ("Accept-Encoding", "accept_encoding", "--accept-encoding"),
     ):

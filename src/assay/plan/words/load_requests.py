@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -55,6 +55,27 @@ class RequestLine(msgspec.Struct, forbid_unknown_fields=True):
     expect: ExpectLine | None = None
 
 
+@dataclass(frozen=True)
+class RecordedLines:
+    """Requests that another program recorded, an entry each as a line; empty where one was left out."""
+
+    name: str
+    lines: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class RecordedLoad:
+    """Where requests go, the values of flags that they stand for, and what was left out of them."""
+
+    url: str
+    given: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+RequestSource: TypeAlias = "str | Sequence[bytes] | RecordedLines"
+"""A file ("-": standard input), lines, or what another program recorded."""
+
+
 @dataclass
 class RequestFile:
     """The requests of a file, as the plan wants them, whether they are weighted, and the line of each."""
@@ -72,7 +93,7 @@ class RequestFile:
         return "sequential" if asked == "sequential" else "random"
 
 
-def read(path: str | Sequence[bytes], common: Tree, *, templated: bool, url: str = "") -> RequestFile:
+def read(path: RequestSource, common: Tree, *, templated: bool, url: str = "") -> RequestFile:
     """Read the file ("-": standard input), or lines; InputError names the line. `common` is what the flags
     say of every request, `url` the server's, which URLs of the file have to be of."""
     decoder = msgspec.json.Decoder(RequestLine)
@@ -88,7 +109,7 @@ def read(path: str | Sequence[bytes], common: Tree, *, templated: bool, url: str
             request = _request(line, common, folder)
         except (msgspec.DecodeError, ValueError, argparse.ArgumentTypeError) as problem:
             raise InputError(
-                f"{_named(path)}, line {number}: {problem}", 'write it like /a or {"path": "/a"}'
+                f"{place(path, number)}: {problem}", 'write it like /a or {"path": "/a"}'
             ) from None
         found.weighted |= line.weight is not None
         request["templated"] = templated if line.template is None else line.template
@@ -99,7 +120,14 @@ def read(path: str | Sequence[bytes], common: Tree, *, templated: bool, url: str
     return found
 
 
-def _lines(path: str | Sequence[bytes]) -> Sequence[bytes]:
+def place(path: RequestSource, number: int) -> str:
+    """Where the request of that number stands."""
+    return f"{_named(path)}, {'entry' if isinstance(path, RecordedLines) else 'line'} {number}"
+
+
+def _lines(path: RequestSource) -> Sequence[bytes]:
+    if isinstance(path, RecordedLines):
+        return path.lines
     if not isinstance(path, str):
         return path
     try:
@@ -108,7 +136,9 @@ def _lines(path: str | Sequence[bytes]) -> Sequence[bytes]:
         raise InputError(f"{_named(path)}: {reason_of(problem)}", cure_of(problem)) from None
 
 
-def _named(path: str | Sequence[bytes]) -> str:
+def _named(path: RequestSource) -> str:
+    if isinstance(path, RecordedLines):
+        return path.name
     if not isinstance(path, str):
         return "requests"
     return "standard input" if path == "-" else path

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from assay.core import urls
 from assay.core.errors import InputError
+from assay.core.vault import token
 from assay.plan.words import parse
 from assay.plan.words.parse import TOKEN, readable_file
 
@@ -53,19 +54,46 @@ def basic(word: str) -> str:
     """Name and password as an Authorization header says them (RFC 7617)."""
     from base64 import b64encode
 
-    name, colon, _ = word.partition(":")
+    said = parse.referred(word)
+    name, colon, _ = said.partition(":")
     if not colon or not name:
         raise argparse.ArgumentTypeError("write it as NAME:PASSWORD")
-    return f"Basic {b64encode(word.encode()).decode()}"
+    made = b64encode(said.encode()).decode()
+    return f"Basic {made if said == word else token(made)}"
 
 
 def bearer(word: str) -> str:
     """A token as an Authorization header says it (RFC 6750)."""
     if _is_file_of_curl(word):
         raise argparse.ArgumentTypeError(f'the token would be the name of a file; write "$(cat {word[1:]})"')
-    if not re.fullmatch(r"[!-~]+", word):
+    said = parse.referred(word)
+    if not re.fullmatch(r"[!-~]+", said):
         raise argparse.ArgumentTypeError("a token is letters, digits and punctuation, without spaces")
-    return f"Bearer {word}"
+    return f"Bearer {said if said == word else token(said)}"
+
+
+def bearer_file(path: str) -> str:
+    """The same, of the token that is all of a file."""
+    said = parse.text_of(path).strip()
+    if not re.fullmatch(r"[!-~]+", said):
+        raise argparse.ArgumentTypeError(f"{path} does not hold one token alone")
+    return f"Bearer {token(said)}"
+
+
+def header_file(path: str) -> list[tuple[str, str]]:
+    """The headers of a file, one a line, each value as the token of a secret."""
+    lines = enumerate(parse.text_of(path).splitlines(), 1)
+    headers = []
+    for number, line in ((number, line.strip()) for number, line in lines):
+        name, colon, value = line.partition(":")
+        if not line or line.startswith("#"):
+            continue
+        if not colon or not TOKEN.fullmatch(name.strip()) or not value.strip():
+            raise argparse.ArgumentTypeError(
+                f"{path}, line {number} is not a header such as Accept: text/html"
+            )
+        headers.append((name.strip(), token(value.strip())))
+    return headers
 
 
 def address(word: str) -> str:
@@ -215,7 +243,7 @@ WHAT = (
     LoadFlag(("-m", "--method"), "request.method", str.upper, "METHOD",
          "request method [GET; POST with a body]"),
     LoadFlag(("-H", "--header"), "request.headers", parse.header, "'NAME: VALUE'",
-         "add a request header; repeatable", repeat=True, common=True),
+         "add a request header; repeatable; or env:NAME", repeat=True, common=True),
     LoadFlag(("-b", "--body"), "request.body", body_text, "TEXT", "request body", common=True),
     LoadFlag(("--body-file",), "request.body_file", parse.readable_file, "PATH", "request body from a file"),
     LoadFlag(("-F", "--form"), "request.form", form_part, "NAME=TEXT|NAME=@PATH",
@@ -223,8 +251,12 @@ WHAT = (
          repeat=True),
     LoadFlag(("--chunked",), "request.chunk_bytes", parse.whole, "BYTES",
          "stream the body in chunks of so many bytes, without a Content-Length"),
-    LoadFlag(("-u", "--user"), "sent.basic", basic, "NAME:PASSWORD", "basic auth", common=True),
-    LoadFlag(("--bearer",), "sent.bearer", bearer, "TOKEN", "bearer auth, by a token", common=True),
+    LoadFlag(("-u", "--user"), "sent.basic", basic, "NAME:PASSWORD", "basic auth; or env:NAME", common=True),
+    LoadFlag(("--bearer",), "sent.bearer", bearer, "TOKEN", "bearer auth, by a token; or env:NAME",
+         common=True),
+    LoadFlag(("--bearer-file",), "sent.bearer_of_file", bearer_file, "PATH", "the same, from a file"),
+    LoadFlag(("--header-file",), "request.headers_of_file", header_file, "PATH",
+         "request headers from a file, one a line; all are taken for secrets"),
     LoadFlag(("--accept-encoding",), "sent.accept_encoding", header_value, "CODINGS",
          "ask for a coded body: gzip, br, …"),
     LoadFlag(("--template",), "request.templated", None, "",
@@ -232,6 +264,10 @@ WHAT = (
     LoadFlag(("--requests",), "sent.file", requests_file, "FILE",
          'several requests, a line each: {"path": "/a", "weight": 3, …}, or a path or URL; '
          "- is standard input"),
+    LoadFlag(("--har",), "sent.har", parse.readable_file, "FILE",
+         "the requests of a browser's recording; without a URL to the server of the first"),
+    LoadFlag(("--curl",), "sent.curl", str, "COMMAND",
+         "the request of a command for curl, such as browsers copy: 'curl -X POST http://…'"),
     LoadFlag(("--order",), "sent.order", str, "{sequential,weighted,random}",
          "their order: as in the file, each as often in a row as its weight says; drawn by weight; "
          "drawn evenly [weighted where the file has weights, else sequential]"),

@@ -48,6 +48,8 @@ class TrialOptions(TypedDict, total=False):
     accept_encoding: str
     auth: tuple[str, str]
     bearer: str
+    bearer_file: Text
+    header_file: Text
     timeout: Time
     keep_alive: bool
     resend: bool
@@ -74,6 +76,8 @@ class LoadOptions(TrialOptions, total=False):
     chunked: int
     template: bool
     requests: Text | Sequence[str | Mapping[str, Any]]
+    har: Text
+    curl: str
     order: str
     expect_header: Mapping[str, str | None]
     expect_body: str

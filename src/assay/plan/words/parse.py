@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.errors import cure_of, reason_of
+from assay.core.vault import token
 
 if TYPE_CHECKING:
     from assay.verdict.objective import Objective, ObjectiveLimit
@@ -153,7 +155,30 @@ def header(word: str) -> tuple[str, str]:
     name, colon, value = word.partition(":")
     if not colon:
         raise argparse.ArgumentTypeError(f'{word!r} is not a header such as "Accept: text/html"')
-    return name.strip(), value.strip()
+    said = value.strip()
+    found = referred(said)
+    return name.strip(), said if found == said else token(found)
+
+
+def referred(word: str) -> str:
+    """What the variable holds that env:NAME names; any other word itself."""
+    found = re.fullmatch(r"env:([A-Z_][A-Z0-9_]*)", word)
+    if found is None:
+        return word
+    said = os.environ.get(found[1], "")
+    if not said or re.search(r"[\r\n\0]", said):
+        raise argparse.ArgumentTypeError(
+            f"the variable {found[1]} is {'not one line' if said else 'not set'}"
+        )
+    return said
+
+
+def text_of(word: str) -> str:
+    """What a file of text holds."""
+    try:
+        return Path(readable_file(word)).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise argparse.ArgumentTypeError(f"{word} is not text") from None
 
 
 def statuses(word: str) -> tuple[int, ...]:

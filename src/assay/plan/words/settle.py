@@ -14,6 +14,7 @@ from assay.engine import driver
 from assay.model.plan import LoadPlan
 from assay.plan.words import address
 from assay.plan.words.load_plan import DraftedLoad, drafted_load
+from assay.plan.words.load_requests import place
 from assay.plan.words.load_table import GROUPS
 
 
@@ -96,8 +97,7 @@ def _given_as(field: str, load: DraftedLoad) -> str:
         told = (
             f", {_INDEX.sub('', where)}" if where != "target" else f", path {plan.requests[number].target!r}"
         )
-        file = load.given["requests"]
-        return f"{file if isinstance(file, str) else 'requests'}, line {load.lines[number]}{told}"
+        return f"{place(load.given['requests'], load.lines[number])}{told}"
     if where == "target":
         return f"the path {plan.requests[number].target!r} of the URL"
     return _flag(where if where.startswith("expect") else f"request.{where}", load)
