@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from auditing import MACHINE, audited
+from auditing import MACHINE, audited, codes, wrk
+
+from assay.audit.judge import commands
 
 BEFORE_AND_AFTER = """\
 Load by wrk -c 64, on machines apart.
@@ -171,3 +173,21 @@ def test_a_blank_cell_is_the_one_above_it() -> None:
         ("Bar", "Search"),
     ]
     assert verdict("Bar consistently outperforms Foo.", text) == "stands"
+
+
+def test_rules_about_pairs_are_silent_where_names_are_none() -> None:
+    """Headings that say what was done, and not what was measured, name nothing that could be compared."""
+    first, second = wrk(10000.0, size="40MB"), wrk(20000.0, size="400MB")
+    text = "# {}\n\n```\n" + first + "```\n\n# {}\n\n```\n" + second + "```\n"
+    assert "W3" in codes(text.format("Alder", "Elm"))
+    assert "W3" not in codes(text.format("结果解析", "测试本机程序"))
+    assert "W3" not in codes(text.format("第一次", "第二次"))
+    assert "R5" not in codes(text.format("第一次", "第二次"))
+
+
+def test_what_surely_has_no_name_gets_none_in_a_command() -> None:
+    rows = "| 测试本机程序 | 30,000 |\n| 优化连接以后 | 10,000 |\n"
+    lines = commands(audited(MACHINE + "wrk -c 64\n\n| server | req/s |\n|---|---|\n" + rows))
+    assert "--name" not in " ".join(lines) and "测试" not in " ".join(lines)
+    named = f"# Alder\n\n```\n{wrk(10000.0)}```\n\n# Elm\n\n```\n{wrk(20000.0)}```\n"
+    assert "--name Alder --name Elm" in commands(audited(named))[0]

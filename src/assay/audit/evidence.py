@@ -31,14 +31,14 @@ from assay.audit.document import (
     sentences,
 )
 from assay.audit.facts import Facts, facts, known_tools
-from assay.audit.figures import PlacedFigure, figures
+from assay.audit.figures import NEEDED, PlacedFigure, figures
 from assay.audit.headings import RATE
 from assay.audit.listed import drawn, fielded, listed, timed
-from assay.audit.names import distinct, is_scenario, key_of
+from assay.audit.names import distinct, is_name, is_scenario, key_of
 from assay.audit.scan import json_reports, outputs
 from assay.audit.spoken import alone, spoken
 from assay.audit.tables import Grid, results
-from assay.audit.tools import BY_NAME, CLOSED
+from assay.audit.tools import BY_NAME, CLOSED, NAMED
 
 MOST = 1000
 """Outputs, tables, lists and commands of one text that are looked at: a text for people has fewer."""
@@ -106,6 +106,13 @@ class Evidence:
     def compared(self) -> Iterator[tuple[Reported, Reported]]:
         """Results that the text sets side by side: in one table, or in sections that differ by a name."""
         return iter(self._pairs)
+
+    def certain(self) -> Iterator[tuple[Reported, Reported]]:
+        """Those of which it is certain whose they are: in one table, or under the names of two things."""
+        for a, b in self._pairs:
+            named = all(is_name(one.label) and not NAMED.search(one.label) for one in (a, b))
+            if (a.table and a.table == b.table) or named or _tools_named(a, b):
+                yield a, b
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -235,6 +242,8 @@ def see(document: TextDocument) -> Evidence:
         named = tuple(
             replace(one, command=one.command or common) if one.tool in BY_HAND else one for one in named
         )
+    # What was required is no result, though it looks like one.
+    named = tuple(one for one in named if one.tool != "figures" or not NEEDED.search(one.label))
     return Evidence(document, named, tuple(commanded(grids, common, calls, sections)), calls, told, sections)
 
 

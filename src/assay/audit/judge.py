@@ -11,7 +11,7 @@ from assay.audit.claims import Weight
 from assay.audit.document import Reported, TextDocument
 from assay.audit.evidence import Evidence, see
 from assay.audit.finding import AuditHit, AuditRule, Remark
-from assay.audit.names import key_of
+from assay.audit.names import is_name, key_of
 from assay.audit.rules import AUDIT_RULES
 from assay.audit.weighing import weighed
 from assay.model.finding import Severity
@@ -193,7 +193,7 @@ def commands(found: Audit) -> tuple[str, ...]:
 def compared(found: Audit, most: int = 6) -> list[Reported]:
     """One result of each name that the text compares, at most so many, in their order."""
     sides: dict[str, Reported] = {}
-    for a, b in found.evidence.compared():
+    for a, b in found.evidence.certain():
         for one in (a, b):
             sides.setdefault(key_of(one.label), one)
     return sorted(sides.values(), key=lambda one: (one.line, one.label))[:most]
@@ -208,11 +208,14 @@ def _versus(sides: list[Reported]) -> str:
     else:
         # The text says how to ask them, not how to start them: that is left to its reader.
         # What is taken from it is quoted twice: `assay versus` hands the word to a shell.
-        words += [f"START {shlex.quote(_plain(one.label))} ON {{port}}" for one in sides]
+        words += [
+            f"START {shlex.quote(_plain(one.label)) if is_name(one.label) else ''}".strip() + " ON {port}"
+            for one in sides
+        ]
         path = next((path_of(_address(one.url)) for one in sides if one.url), "/")
         words += ["--url", f"http://127.0.0.1:{{port}}{path or '/'}"]
-    for one in sides:
-        name = _plain(one.label[:30]) or "?"
+    for one in sides if all(is_name(one.label) for one in sides) else ():
+        name = _plain(one.label[:30])
         words += [f"--name={name}"] if name.startswith("-") else ["--name", name]
     if connections is not None:
         words += ["-c", f"{connections.value.middle:.0f}"]

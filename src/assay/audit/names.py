@@ -39,7 +39,7 @@ def is_version(label: str) -> bool:
 
 RUN = re.compile(
     r"\b(?:run|round|attempt|try|trial|iteration|pass|test|ejecuci[oó]n|execu[çc][aã]o|exécution|durchlauf|lauf|прогон|запуск)"
-    r"\s?#?\d+|第\s?\d+\s?[次回]|#\d",
+    r"\s?#?\d+|第\s?[一二三四五六七八九十\d]{1,3}\s?[次回]|#\d",
     re.IGNORECASE,
 )
 """One of repeated runs of one thing."""
@@ -48,7 +48,7 @@ _TURN = re.compile(
     r"\b(?:before|after|old|new|with|without|original|optimi[sz]ed|current|previous|master|main|patched"
     r"|this pr|baseline|direct|proxied|do|до|після|после|antes|después|despues|depois|avant|après"
     r"|vor|nach|vorher|nachher|ohne|mit"
-    r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]|第[一二三四五\d]次",
+    r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]",
     re.IGNORECASE,
 )
 
@@ -78,17 +78,32 @@ _SCENARIO = frozenset(_SCENARIOS.split())
 
 def is_scenario(label: str) -> bool:
     """Whether a label names a route, a method or a load instead of a thing that is measured."""
-    if re.match(r"\W{0,3}/|\W{0,3}(?:GET|POST|PUT|DELETE|PATCH|HEAD)\b", label):
+    if re.match(r"(?:\d{1,2}[.)]\s)?\W{0,3}/|\W{0,3}(?:GET|POST|PUT|DELETE|PATCH|HEAD)\b", label):
         return True
     return all(word in _SCENARIO for word in re.split(r"[\s/_-]+", key_of(label)))
 
 
 def distinct(a: str, b: str) -> bool:
     """Whether two labels name two things that are measured, and not two workloads of one."""
+    if _alone(a) and _alone(b):
+        return False
     one, other = key_of(a), key_of(b)
     if one == other:
         return bool(one) and _versions(a) != _versions(b) and bool(_versions(a) and _versions(b))
     return turns(a, b) or (not is_scenario(a) and not is_scenario(b))
+
+
+def _alone(label: str) -> bool:
+    """Whether a label says which of repeated runs it is, and nothing else."""
+    return RUN.search(label) is not None and not key_of(RUN.sub(" ", label[:200]))
+
+
+def is_name(label: str) -> bool:
+    """Whether it surely names software: in few words, most of them in Latin letters."""
+    letters = [letter for letter in label if letter.isalpha()]
+    latin = sum(letter.isascii() for letter in letters)
+    named = re.search(r"[A-Za-z]{2}|\b[CRD]\b", label) is not None
+    return named and 2 * latin > len(letters) and len(key_of(label).split()) <= 6
 
 
 def turns(a: str, b: str) -> bool:

@@ -285,7 +285,7 @@ def _by_column(
 
 
 _VALUE = re.compile(
-    r"\W*(?:values?|results?|measured|actual|amount|figures?|wert|ergebnis|valeur|valor|resultado|значение|результат"
+    r"\W*(?:values?|results?|measured|actual|amount|figures?|wert|ergebnis|valeur|valor|resultado|значение|результат|получилось|факт"
     r"|值|数值|结果|値|結果)\W*",
     re.IGNORECASE,
 )

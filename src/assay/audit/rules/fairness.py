@@ -19,7 +19,7 @@ _LOADS = ("connections", "threads", "workers")
 def unequal_loads(seen: Evidence) -> Iterator[AuditHit]:
     """W6: loads, threads or workers that two compared names do not share at all."""
     groups: dict[int, dict[str, list[Reported]]] = defaultdict(dict)
-    for a, b in seen.compared():
+    for a, b in seen.certain():
         group = a.table
         if not group and (a.get("duration") is None or b.get("duration") is None):
             continue
@@ -145,7 +145,7 @@ def unequal_starts(seen: Evidence) -> Iterator[AuditHit]:
             if found:
                 told[result.line] = (float(found["one"] or found["two"]), at, found[0])
         last = result.last
-    for a, b in seen.compared():
+    for a, b in seen.certain():
         if a.line in told and b.line in told and told[a.line][0] != told[b.line][0]:
             mine, (count, line, quote) = told[a.line], told[b.line]
             words = f"{number(mine[0])} for {a.label!r} (line {mine[1]}), {number(count)} for {b.label!r}"

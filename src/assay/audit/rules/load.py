@@ -326,7 +326,7 @@ W2 = AuditRule(
 def unequal(seen: Evidence) -> Iterator[AuditHit]:
     """W3: compared answers that differ in length. The first that differs speaks for all of its kind."""
     told: set[int] = set()
-    for a, b in seen.compared():
+    for a, b in seen.certain():
         one, other = _bytes(a), _bytes(b)
         if one is None or other is None or b.line in told or _route(a) != _route(b) or a.line in told:
             continue

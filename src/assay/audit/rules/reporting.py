@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from assay.audit.document import Reported, TextBlock
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, AuditRule, number
-from assay.audit.names import aliases, key_of, turns
+from assay.audit.names import aliases, is_name, key_of, turns
 from assay.audit.weighing import weighed
 
 
@@ -297,7 +297,7 @@ R3 = AuditRule(
 
 def no_versions(seen: Evidence) -> Iterator[AuditHit]:
     """R4: a comparison without any version."""
-    compared = ((a, b) for a, b in seen.compared() if _software(a) and _software(b))
+    compared = ((a, b) for a, b in seen.certain() if is_name(a.label) and is_name(b.label))
     pair = next(((a, b) for a, b in compared if not turns(a.label, b.label)), None)
     if pair is None or seen.facts.version is not None or not seen.facts.whole or _versioned(seen, pair):
         return
@@ -307,11 +307,6 @@ def no_versions(seen: Evidence) -> Iterator[AuditHit]:
         f"{pair[0].label!r} against {pair[1].label!r}: no version, commit or date in the whole text",
         "note",
     )
-
-
-def _software(one: Reported) -> bool:
-    """Whether a label may name a piece of software: their names are in Latin letters."""
-    return re.search(r"[A-Za-z]{2}|\b[CRD]\b", one.label) is not None
 
 
 def _versioned(seen: Evidence, pair: tuple[Reported, Reported]) -> bool:

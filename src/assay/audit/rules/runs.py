@@ -55,7 +55,7 @@ def _spread(result: Reported, name: str) -> Figure | None:
 def within_spread(seen: Evidence) -> Iterator[AuditHit]:
     """A4: a difference smaller than the ± beside it."""
     told: set[int] = set()
-    for a, b in seen.compared():
+    for a, b in seen.certain():
         for name in ("rate", "mean"):
             one, other = a.figures.get(name), b.figures.get(name)
             spreads = [own for each in (a, b) if (own := _spread(each, name)) is not None]
