@@ -131,6 +131,27 @@ def test_threads_keep_what_they_did_when_they_end() -> None:
     assert ThreadRuns().total() is None
 
 
+WORKER = """
+import sys, time
+for line in sys.stdin:
+    until = time.thread_time() + float(line)
+    while time.thread_time() < until:
+        pass
+    print("done", flush=True)
+"""
+
+
+def test_the_last_look_comes_however_soon_it_is_after_the_one_before() -> None:
+    with running(WORKER) as server:
+        runs = ThreadRuns()
+        runs.sample([server.pid])
+        for _ in range(3):
+            do(server, "0.02")
+            runs.sample([server.pid], last=True)
+        seen = runs.total()
+    assert seen is not None and seen.ran_ns >= 60e6
+
+
 def check(account: TimeAccount | None, cores: int) -> TimeAccount:
     assert account is not None
     assert account.unseen == ()

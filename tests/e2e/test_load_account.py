@@ -13,10 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from assay.model.account import TimeAccount
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan
 from assay.servers.listening import listener, listener_at
 from assay.servers.sampler import TreeClock
+from assay.verdict import judge_load
 
 SERVER = """
 import os, socket, sys, threading
@@ -61,13 +66,35 @@ def serving(
 
 def load(port: int, *flags: str, command: tuple[str, ...] = ()) -> dict[str, Any]:
     """The account of a short load."""
+    account: dict[str, Any] = whole(port, *flags, command=command)["account"]
+    return account
+
+
+def whole(port: int, *flags: str, command: tuple[str, ...] = ()) -> dict[str, Any]:
+    """All that a short load says."""
     words = [*command, str(Path(sys.executable).with_name("assay")), "load", f"http://127.0.0.1:{port}/"]
     done = subprocess.run(
         [*words, "-c", "4", "-q", "--json", *flags], capture_output=True, text=True, check=False
     )
     assert done.stdout, done.stderr
-    account: dict[str, Any] = json.loads(done.stdout)["account"]
-    return account
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+@pytest.mark.parametrize("kept", [(), ("--save",)], ids=["told", "kept"])
+def test_the_bottleneck_follows_from_the_account(kept: tuple[str, ...], tmp_path: Path) -> None:
+    saved = (*kept, "--results", str(tmp_path)) if kept else ()
+    with serving() as (port, _):
+        document = whole(port, "-d", "1s", *saved)
+    [said] = [one["evidence"] for one in document["findings"] if one["code"] == "B1"]
+    findings = judge_load(
+        msgspec.convert(document["plan"], LoadPlan),
+        msgspec.convert(document["measurement"], Measurement),
+        cores=os.cpu_count() or 1,
+        same_machine=True,
+        account=msgspec.convert(document["account"], TimeAccount),
+    )
+    assert said == next(one.evidence for one in findings if one.code == "B1")
 
 
 def test_the_server_is_found_by_its_socket_however_it_listens() -> None:

@@ -37,7 +37,7 @@ def test_shares_are_of_all_trials_together() -> None:
     (core,) = accounts.shares([made(S // 2, python_ns=S // 10), made(S // 4, python_ns=S // 5)])
     assert core.parts["server user"] == 0.09375 and core.parts["server kernel"] == 0.28125
     assert core.parts["others"] == 0.15 and core.programs == (("python", 0.15),)
-    assert core.label == "server (0)" and core.waited == ("server 50 %",)
+    assert core.label == "server (0)" and core.waited == ("server 0.25",)
     assert sum(share or 0 for share in core.parts.values()) == 1
 
 

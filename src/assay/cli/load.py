@@ -173,6 +173,7 @@ def _judge(ended: EndedLoad[Any], args: argparse.Namespace) -> _JudgedLoad:
             same_machine=ended.same_machine,
             host=ended.host,
             generators=ended.generators,
+            account=ended.account,
         )
     limits = judged_limits(args.slo, ended.plan, ended.measurement, findings) if args.slo else ()
     code = exit_codes.of_load(findings, limits, unsure_fails=args.fail_if_unsure)

@@ -194,8 +194,7 @@ class LoadWatch:
     def account(self, measured: Measurement) -> TimeAccount | None:
         """Where the time since then went. It takes a moment, to see what the server does without a load; None
         where this system has no clocks of processes."""
-        self._sampled_s = 0.0
-        self.sample()
+        self._runs.sample(self._early.trees.get(SERVER, ()), last=True)
         late, clocks = Census.now(self._tops), self._watch.clocks()
         between = CensusPair(self._early, late)
         if not between.can_see:

@@ -61,7 +61,8 @@ class Sampler:
         self._runs.sample([process.pid for process in self._tree()])
 
     def thread_time(self) -> ThreadTime | None:
-        """What threads ran and waited since then, as of the last look; None where none was seen."""
+        """What threads ran and waited from then until now; None where none was seen."""
+        self._runs.sample([process.pid for process in self._tree()], last=True)
         return self._runs.total()
 
     def memory(self) -> tuple[int, bool]:
@@ -107,7 +108,8 @@ class ThreadRuns:
     """What threads of some processes ran, and waited for a core, since the first look; each as of the last
     look at which it lived.
 
-    Looks take a thousandth of the time at most: one that comes too soon after a long one is left out.
+    Looks take a thousandth of the time at most: one that comes too soon after a long one is left out, unless
+    it is the `last`.
     """
 
     def __init__(self) -> None:
@@ -116,10 +118,10 @@ class ThreadRuns:
         self._last: dict[tuple[int, int], tuple[int, int]] = {}
         self._not_before_s = 0.0
 
-    def sample(self, pids: Iterable[int]) -> None:
+    def sample(self, pids: Iterable[int], *, last: bool = False) -> None:
         """Look at all threads of these processes."""
         began_s = time.monotonic()
-        if began_s < self._not_before_s:
+        if began_s < self._not_before_s and not last:
             return
         found = {key: run for pid in pids for key, run in _threads_of(pid)}
         if self._first is None:

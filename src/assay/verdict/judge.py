@@ -131,7 +131,9 @@ def judge_load(
     `cores` are those of this machine; `same_machine` says whether the server runs on it.
     """
     link = Link(same_machine=same_machine)
-    machine = Machine(cores=cores, client_cpus=plan.cpus, link=link, host=host)
+    served = account.of("server") if account else None
+    own = served.cpus if served is not None and served.role == "server" else ()
+    machine = Machine(cores=cores, client_cpus=plan.cpus, server_cpus=own, link=link, host=host)
     parts = see_parts(plan, generators)
     seen = see_load(plan, measurement, machine)
     load = replace(seen, follows=True, generators=generators, parts=parts, account=account)

@@ -26,11 +26,11 @@ _COLUMNS = (
     Column("of-idle", "idle", right=True, part=2),
     Column("of-unknown", "unknown", right=True, part=2),
     Column("of-others", "others", part=3),
-    Column("waited", "waited in run queues", part=3),
+    Column("waited", "ready, without a core", part=3),
 )
 _NOTE = (
     "shares of the time of these cores while the server was measured, by the kernel's clocks; kernel: "
-    "interrupts for none of them; waited: what threads that were ready lost, of the time they ran"
+    "interrupts for none of them; without a core: how many threads of a side were ready to run and waited"
 )
 
 
@@ -76,18 +76,17 @@ def _together(role: str, found: Sequence[CoreTime], accounts: Sequence[TimeAccou
 
 
 def _waited(role: str, accounts: Sequence[TimeAccount]) -> Iterator[str]:
-    """What threads on these cores lost, of the time they ran."""
+    """How many threads were ready and waited for these cores, on average."""
     sides = {"server": [one.server for one in accounts], "generator": [one.generator for one in accounts]}
     for side, threads in sides.items():
-        lost = _lost(threads)
+        lost = _lost(threads, sum(one.wall_ns for one in accounts))
         if role in (side, "shared") and lost is not None:
-            yield f"{side} {fmt.share(lost)}"
+            yield f"{side} {lost:.2g}"
 
 
-def _lost(threads: Sequence[ThreadTime | None]) -> float | None:
-    seen = [one for one in threads if one is not None and one.waited_ns is not None]
-    ran_ns = sum(one.ran_ns for one in seen)
-    return sum(one.waited_ns or 0 for one in seen) / ran_ns if ran_ns and len(seen) == len(threads) else None
+def _lost(threads: Sequence[ThreadTime | None], wall_ns: int) -> float | None:
+    waited_ns = [one.waited_ns for one in threads if one is not None and one.waited_ns is not None]
+    return sum(waited_ns) / wall_ns if wall_ns and len(waited_ns) == len(threads) else None
 
 
 def accounts_of(run: Run, found: Sequence[LoadRows]) -> Iterator[tuple[str, str, tuple[TimeAccount, ...]]]:
