@@ -68,7 +68,7 @@ def test_where_nobody_speaks_it_the_load_ends_in_a_line(tmp_path: Path) -> None:
     assert "ended at once: nothing was reached" in " ".join(told.stdout.split())
     refused = assay(tmp_path, "load", "http://127.0.0.1:9/", *words)
     assert refused.returncode == 2
-    assert "--http3 needs an https URL" in refused.stderr
+    assert "must be https: HTTP/3 is never without TLS" in refused.stderr
 
 
 def test_candidates_are_started_asked_and_compared_over_http3(tmp_path: Path) -> None:

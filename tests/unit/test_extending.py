@@ -72,7 +72,29 @@ from assay.plan.study import load_study, resolve
 settings = Settings.resolve()
 print(*(server.id for server in resolve(load_study("franklin", settings), settings).servers))
 """
+WARM_TEST = """
+
+def test_five_windows_are_told_apart() -> None:
+    seen = warmed_up(windows([1.0] * 5), WarmUp(min_ns=1, max_ns=10_000 * MS))
+    assert seen is not None and seen.reason == "five windows"
+"""
+FIVE = """def five(windows: Sequence[Window]) -> bool:
+    return len(windows) == sum(window.completed for window in windows) == 5
+
+
+"""
+WARM = """    if five(windows):
+        return WarmUpSeen(steady=True, bound_ns=rule.max_ns, reason="five windows", took_ns=0)
+"""
+PERCENTILES = """
+import pathlib, sys
+from assay import store
+from assay.report.frames import frames_of
+times = frames_of(store.load(pathlib.Path(sys.argv[1])))["latency"]["latency_ns"]
+print("whole seconds" if times and all(time % 1e9 == 0 for time in times) else times)
+"""
 ASSAY = (sys.executable, "-m", "assay.cli.main")
+WRITING = ("env", "ASSAY_GOLDEN=write")
 
 
 def tool() -> str:
@@ -95,6 +117,45 @@ CHANGES = {
         },
         (*ASSAY, "explain", "G99"),
         "a machine of no size",
+    ),
+    "A sentence of the answer": Change(
+        2,
+        {
+            "src/assay/report/model/order.py": ('no difference shown"', "still "),
+            "tests/golden/expected/pair.md": ("no difference shown", "still "),
+        },
+        (sys.executable, "-m", "pytest", "-q", "tests/golden/test_run_pair.py"),
+        "passed",
+    ),
+    "A field of the record": Change(
+        3,
+        {
+            "src/assay/model/trial.py": ("\n\nclass ServiceSeen", "    open_files: int | None = None\n"),
+            "src/assay/runner/one_trial.py": ("        threads=", "        open_files=0,\n"),
+        },
+        (*WRITING, sys.executable, "-m", "pytest", "-q", "tests/golden/test_json.py"),
+        "passed",
+    ),
+    "How warm-up ends": Change(
+        3,
+        {
+            "src/assay/stats/steady.py": ("def steady_state(", FIVE),
+            "src/assay/plan/next/warming.py": (
+                "FEWEST_WINDOWS, warm_up_state",
+                "five, ",
+                "    state = warm_up_state(",
+                WARM,
+            ),
+            "tests/unit/test_warmup.py": ("", WARM_TEST),
+        },
+        (sys.executable, "-m", "pytest", "-q", "tests/unit/test_warmup.py"),
+        "passed",
+    ),
+    "A percentile": Change(
+        1,
+        {"src/assay/stats/quantiles.py": (" * histogram.unit_ns)", " // 10**9 * 10**9")},
+        (sys.executable, "-c", PERCENTILES, str(RECORD)),
+        "whole seconds",
     ),
     "An export format": Change(
         3,
