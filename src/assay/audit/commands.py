@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from assay.audit.document import Figure, ReportedCommand, TextBlock, TextDocument, TextLine
+from assay.audit.document import Figure, ReportedCommand, TextDocument, TextLine
 from assay.audit.facts import Facts, known_tools
 from assay.audit.interval import Interval, exactly, time_in, value_of
 from assay.audit.tools import BY_NAME, AuditTool, ToolFlags
@@ -167,7 +167,9 @@ def worded(document: TextDocument, told: Facts) -> ReportedCommand | None:
     if len(tools) != 1:
         return None
     found: dict[str, list[Figure]] = {}
-    for number, text in _texts(document):
+    for number, text, is_code in document.texts:
+        if is_code:
+            continue
         for name, figure in (*_counts(number, text), *_lengths(number, text), *_pipelining(number, text)):
             found.setdefault(name, []).append(figure)
     only = {
@@ -181,16 +183,6 @@ def worded(document: TextDocument, told: Facts) -> ReportedCommand | None:
     return ReportedCommand(
         tool=next(iter(tools)), line=first.line, quote=first.quote, figures=only, closed=closed
     )
-
-
-def _texts(document: TextDocument) -> Iterator[tuple[int, str]]:
-    for part in document.parts:
-        if isinstance(part, TextBlock):
-            if part.kind != "code":
-                yield from ((line.number, line.text) for line in part.lines)
-        else:
-            yield part.number, " | ".join(part.head)
-            yield from ((row.number, " | ".join(row.cells)) for row in part.rows[:200])
 
 
 def _counts(number: int, text: str) -> Iterator[tuple[str, Figure]]:

@@ -82,6 +82,18 @@ class TextDocument:
         return tuple(line for block in self.blocks for line in block.lines)
 
     @cached_property
+    def texts(self) -> tuple[tuple[int, str, bool], ...]:
+        """Every line and row with its number, and whether it is of a listing; of tables 500 rows."""
+        found: list[tuple[int, str, bool]] = []
+        for part in self.parts:
+            if isinstance(part, TextBlock):
+                found += [(line.number, line.text, part.kind == "code") for line in part.lines]
+            else:
+                found.append((part.number, " | ".join(part.head), False))
+                found += [(row.number, " | ".join(row.cells), False) for row in part.rows[:500]]
+        return tuple(found)
+
+    @cached_property
     def text_at(self) -> dict[int, str]:
         """The text by the number of its line; of a table's row, its cells."""
         found: dict[int, str] = {}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
+from operator import itemgetter
 
 from assay.audit.commands import commands, worded
 from assay.audit.context import (
@@ -213,7 +214,9 @@ def _siblings(seen: Evidence, a: Reported, b: Reported) -> bool:
 def see(document: TextDocument) -> Evidence:
     """Find everything in a document."""
     sections = tuple(sections_of(document))
-    calls = tuple(islice(commands(_everything(document)), MOST))
+    calls = tuple(
+        islice(commands(TextLine(*each[:2]) for each in sorted(document.texts, key=itemgetter(0))), MOST)
+    )
     breaks = frozenset(section.line for section in sections)
     found = [*islice(outputs(document.lines, breaks), MOST), *islice(json_reports(document.blocks), MOST)]
     told = facts(document)
@@ -249,14 +252,6 @@ def see(document: TextDocument) -> Evidence:
 
 def _lines(found: Iterable[Reported]) -> frozenset[int]:
     return frozenset(line for one in found for line in range(one.line, one.last + 1))
-
-
-def _everything(document: TextDocument) -> list[TextLine]:
-    """All lines, those of tables too: a row may tell the command that made it."""
-    rows = [
-        TextLine(row.number, " | ".join(row.cells)) for table in document.tables for row in table.rows[:500]
-    ]
-    return sorted([*document.lines, *rows], key=lambda line: line.number) if rows else list(document.lines)
 
 
 def _of_load(grid: Grid, told: Facts, *, sure: bool) -> bool:

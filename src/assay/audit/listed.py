@@ -63,10 +63,10 @@ def _lists(block: TextBlock, taken: frozenset[int]) -> Iterator[Grid]:
         if found is None:
             continue
         if held and found.line - held[-1].line > _FAR:
-            yield from _grid(held)
+            yield from listing(held)
             held = []
         held.append(found)
-    yield from _grid(held)
+    yield from listing(held)
 
 
 def _spread_over(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
@@ -79,11 +79,11 @@ def _spread_over(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid
         if found is None:
             above = block.text if block.kind != "code" and len(block.text) <= 120 else ""
         if found is None or (held and found.line - held[-1].line > _FAR):
-            yield from _grid(held)
+            yield from listing(held)
             held = []
         if found is not None:
             held.append(found)
-    yield from _grid(held)
+    yield from listing(held)
 
 
 def timed(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
@@ -103,7 +103,7 @@ def timed(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
             for found in _TIMED.finditer(line.text)
             if (length := seconds(found["number"], found["unit"])) is not None
         ]
-        yield from _grid(told)
+        yield from listing(told)
 
 
 def _entry(number: int, text: str, above: str = "") -> Reported | None:
@@ -136,8 +136,9 @@ def _value(found: re.Match[str]) -> Interval | None:
     return printed(groups["number"], multiple)
 
 
-def _grid(held: list[Reported]) -> Iterator[Grid]:
-    if len(held) > 1 and len({key_of(one.label) for one in held}) > 1:
+def listing(held: list[Reported]) -> Iterator[Grid]:
+    """The results of several names that follow each other, as one table."""
+    if len({key_of(one.label) for one in held}) > 1:
         first = held[0].line
         yield Grid(TextTable(first, (), ()), tuple(replace(one, table=first) for one in held))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
-from assay.audit.document import Figure, Reported, TextDocument, TextTable, sentences
+from assay.audit.document import Figure, Reported, TextDocument, sentences
 from assay.audit.headings import RATE
 from assay.audit.interval import NUMBER, printed
+from assay.audit.listed import listing
 from assay.audit.names import OURS, is_scenario, key_of
 from assay.audit.tables import Grid
 from assay.audit.tools import NAMED
@@ -63,10 +63,10 @@ def spoken(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
                 continue
             found = list(_reported(number, sentence, own))
             if found and held and number - held[-1].line > _FAR:
-                yield from _grid(held)
+                yield from listing(held)
                 held = []
             held += found
-    yield from _grid(held)
+    yield from listing(held)
 
 
 _MEASURED = re.compile(
@@ -118,9 +118,3 @@ def _reported(number: int, sentence: str, own: str) -> Iterator[Reported]:
             yield Reported(
                 tool="table", line=number, last=number, label=name, figures={"rate": figure}, table=number
             )
-
-
-def _grid(held: list[Reported]) -> Iterator[Grid]:
-    if len({key_of(one.label) for one in held}) > 1:
-        first = held[0].line
-        yield Grid(TextTable(first, (), ()), tuple(replace(one, table=first) for one in held))

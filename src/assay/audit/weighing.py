@@ -23,12 +23,17 @@ _Sides = tuple[Reported, Reported]
 """The better and the worse result."""
 
 
+MOST = 300
+"""Sentences of one text whose figures are searched for: a text for people has fewer that conclude."""
+
+
 @lru_cache(maxsize=1)
 def weighed(seen: Evidence) -> tuple[Weight, ...]:
     """Every conclusion of a text with results, by figures alone (flaws come later)."""
     names = aliases(list(dict.fromkeys(one.label for one in seen.results))[:80])
     own = _own(seen, names)
     found: list[Weight] = []
+    searches = 0
     for block in seen.document.blocks:
         if block.kind == "code":
             continue
@@ -39,7 +44,8 @@ def weighed(seen: Evidence) -> tuple[Weight, ...]:
             if concludes(sentence) and not is_listing(sentence):
                 named = [_named(seen, one) for one in conclusions(lines, sentence, names, own) if _ranks(one)]
                 told = None
-                if all(one.verdict == "untold" or _unnamed(one) for one in named):
+                if searches < MOST and all(one.verdict == "untold" or _unnamed(one) for one in named):
+                    searches += 1
                     told = searched(seen, CitedSentence(sentence, tuple(lines), before, path))
                 found += [told] if told is not None and (told.verdict != "untold" or not named) else named
             before = sentence

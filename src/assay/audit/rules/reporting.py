@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from assay.audit.document import Reported, TextBlock
+from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, AuditRule, number
 from assay.audit.names import aliases, is_name, key_of, turns
@@ -343,10 +343,8 @@ def no_load(seen: Evidence) -> Iterator[AuditHit]:
         return
     if seen.commands or seen.facts.tool_named:
         return
-    for part in seen.document.parts:
-        texts = [line.text for line in part.lines] if isinstance(part, TextBlock) else list(part.head)
-        if any(_LOAD.search(text.replace("_", " ")) or _CALL.search(text) for text in texts):
-            return
+    if any(_LOAD.search(text.replace("_", " ")) or _CALL.search(text) for _, text, _ in seen.document.texts):
+        return
     if any(row.figures.keys() & {"connections", "threads", "offered"} for row in told):
         return
     first = min(told, key=lambda one: one.line)

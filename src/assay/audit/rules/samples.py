@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from assay.audit.document import BY_HAND, Figure, Reported, TextBlock, sentences
+from assay.audit.document import BY_HAND, Figure, Reported, sentences
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, AuditRule, number, percent, time
 from assay.audit.headings import bare, heading
@@ -315,18 +315,10 @@ def averaged(seen: Evidence) -> Iterator[AuditHit]:
     """D3: a mean of percentiles."""
     if not seen.results:
         return
-    for part in seen.document.parts:
-        texts = (
-            [(line.number, line.text) for line in part.lines]
-            if isinstance(part, TextBlock)
-            else [(part.number, " | ".join(part.head))]
-        )
-        if isinstance(part, TextBlock) and part.kind == "code":
-            continue
-        for line, text in texts:
-            found = _AVERAGED.search(text)
-            if found:
-                yield AuditHit(line, found[0], "percentiles of several runs or servers have no mean")
+    for line, text, is_code in seen.document.texts:
+        found = None if is_code else _AVERAGED.search(text)
+        if found:
+            yield AuditHit(line, found[0], "percentiles of several runs or servers have no mean")
 
 
 D3 = AuditRule(
