@@ -127,6 +127,16 @@ def test_a_file_of_requests_in_its_order(load: Load, tmp_path: Path) -> None:
     assert wire.requests[3:] == wire.requests[:3]
 
 
+def test_requests_of_several_names_have_their_own_figures(load: Load, tmp_path: Path) -> None:
+    mix = tmp_path / "mix.jsonl"
+    mix.write_text('{"path": "/a?b=c", "weight": 2}\n{"path": "/b", "name": "a \\"b\\""}\n')
+    with recording() as wire:
+        told = load.clean(wire.url(), "--requests", str(mix), "--order", "sequential", count=6)
+    found = {one["name"]: one for one in told["by_request"]}
+    assert {name: one["completed"] for name, one in found.items()} == {"GET /a": 4, 'a "b"': 2}
+    assert found["GET /a"]["statuses"] == {"200": 4}
+
+
 def test_a_file_of_requests_by_weight_and_evenly(load: Load, tmp_path: Path) -> None:
     mix = tmp_path / "mix.jsonl"
     mix.write_text('{"path": "/often", "weight": 99}\n{"path": "/seldom", "weight": 1}\n')

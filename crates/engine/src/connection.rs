@@ -276,7 +276,7 @@ impl<T> Connection<T> {
     ) -> Heard {
         self.count_answer(context);
         let reusable = reusable && self.is_in_step(program);
-        self.exchange.follow(next, now_ns, context);
+        self.exchange.follow(next, now_ns, program, context);
         self.sent_bytes = 0;
         Heard::Follow { reusable }
     }

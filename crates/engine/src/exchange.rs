@@ -4,6 +4,7 @@
 
 mod again;
 mod checking;
+mod naming;
 
 use crate::context::ArmContext;
 use crate::program::{Inspection, Making, Program};
@@ -77,6 +78,8 @@ struct Details {
     rendered: Vec<u8>,
     /// Where each of them ends, where they are several.
     ends: Vec<usize>,
+    /// The number of its name, where a supply made it.
+    name: Option<u32>,
     jar: Jar,
 }
 
@@ -166,6 +169,7 @@ impl Exchange {
         let Details {
             rendered,
             ends,
+            name,
             jar,
             ..
         } = self.details();
@@ -189,6 +193,8 @@ impl Exchange {
             Making::Ask => {
                 if let Some(supply) = &mut context.supply {
                     supply.next(rendered);
+                    let by_request = context.recorder.by_request.as_deref();
+                    *name = by_request.map(|figures| supply.number_of(rendered, figures));
                 }
             }
         }
@@ -299,6 +305,9 @@ impl Exchange {
         if let Some(details) = &mut self.details {
             details.give_body_back(context);
         }
+        if let Some(figures) = &context.recorder.by_request {
+            self.note_by_request(now_ns, program, figures);
+        }
         self.count_answer(context);
         if context.log.is_some() {
             self.log_end(now_ns, context);
@@ -321,11 +330,7 @@ impl Exchange {
 
     #[inline(never)]
     fn log_end(&mut self, now_ns: u64, context: &mut ArmContext) {
-        let failure = match self.verdict {
-            Verdict::Wrong(failure) => Some(failure),
-            Verdict::Right | Verdict::Pending => None,
-        };
-        self.log(now_ns, failure, context);
+        self.log(now_ns, self.failure(), context);
     }
 
     /// Writes it into the log, where there is one, as it has come to that end.

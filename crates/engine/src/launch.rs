@@ -16,6 +16,7 @@ use crate::program::Program;
 use crate::protocol::Heads;
 use crate::protocol::template::Variables;
 use crate::record::Log;
+use crate::record::by_request::ByRequest;
 use crate::record::recorder::Recorder;
 use crate::supply::Supply;
 use crate::target::{self, Endpoint, Scheme, Target};
@@ -105,7 +106,9 @@ pub(crate) fn arms<T: Transport>(
 
 /// A recorder for what a program brings about.
 pub(crate) fn recorder<T: Transport>(program: &Program, is_open_loop: bool) -> Recorder {
-    let recorder = Recorder::new(is_open_loop, T::SHAKES_HANDS);
+    let mut recorder = Recorder::new(is_open_loop, T::SHAKES_HANDS);
+    recorder.by_request =
+        (program.names.as_deref()).map(|names| Box::new(ByRequest::new(names, is_open_loop)));
     match program.http {
         Http::Two => recorder.of_streams(),
         Http::Three => recorder.of_http3(),

@@ -38,6 +38,7 @@ mod expect;
 mod interleaved;
 mod launch;
 mod machine;
+mod picker;
 pub mod plan;
 mod program;
 pub mod protocol;

@@ -9,6 +9,7 @@ use crate::protocol::redirect::Redirects;
 use crate::protocol::request::{self, Context, EncodedRequest};
 use crate::protocol::template::Varying;
 use crate::record::Failure;
+use crate::record::by_request::Names;
 use crate::supply::Supply;
 use crate::target::{Scheme, Target};
 
@@ -25,7 +26,9 @@ pub(crate) struct Template {
     /// The same as fields of HTTP/2 or HTTP/3, where one of them is spoken and they are always the same.
     pub(crate) fields: Option<http2::Request>,
     pub(crate) inspection: Inspection,
-    weight: u64,
+    /// The number of its name.
+    pub(crate) name: u32,
+    pub(crate) weight: u64,
 }
 
 #[derive(Debug)]
@@ -72,6 +75,7 @@ impl Template {
             },
             closes: request.closes(),
             inspection,
+            name: 0,
             weight: u64::from(request.weight),
         })
     }
@@ -89,6 +93,7 @@ impl Template {
                 true => Inspection::HandOver,
                 false => Inspection::Nothing,
             },
+            name: 0,
             weight: 1,
         }
     }
@@ -181,6 +186,8 @@ pub(crate) enum Waiting {
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) templates: Vec<Template>,
+    /// The names of the requests, where figures are kept by them: there are several, or a supply makes them.
+    pub(crate) names: Option<Vec<String>>,
     pub(crate) order: RequestOrder,
     pub(crate) http: Http,
     /// HTTP/2 and HTTP/3: requests at once on a connection.
@@ -230,25 +237,12 @@ impl Program {
             target_prefix: &target_prefix,
             scheme: target.scheme_name(),
         };
-        let templates: Result<Vec<_>, _> = match supply {
-            Some(supply) => Ok(vec![Template::of_supply(supply)]),
-            None => plan
-                .requests
-                .iter()
-                .map(|request| Template::new(context, request))
-                .collect(),
-        };
+        let (templates, names) = templates(context, supply)?;
         let (think_time_ns, waiting) = pauses(plan, supply);
         let requests_per_connection = match plan.keep_alive {
             false => 1,
             true => plan.requests_per_connection.unwrap_or(u32::MAX),
         };
-        let mut templates = templates?;
-        for (number, template) in (0..NUMBERED).zip(&mut templates) {
-            if let Some(fields) = &mut template.fields {
-                fields.number = Some(number);
-            }
-        }
         let inspects = |template: &Template| !matches!(template.inspection, Inspection::Nothing);
         Ok(Self {
             streams: has_streams(plan).then_some(plan.streams),
@@ -259,6 +253,7 @@ impl Program {
                 || plan.redirects > 0
                 || plan.request_log != RequestLog::Off,
             templates,
+            names,
             order: plan.request_order,
             // A connection that may carry only so many requests is sent no more at once.
             pipeline: plan.pipeline.min(requests_per_connection),
@@ -286,6 +281,37 @@ impl Program {
                 .map_or(0, |rate_per_s| (1e9 / rate_per_s) as u64),
         })
     }
+}
+
+/// The templates, and the names of their requests where figures are kept by them.
+fn templates(context: Context<'_>, supply: Option<&Supply>) -> Result<Named, RunError> {
+    if let Some(supply) = supply {
+        let names = supply.fixed.is_none().then(Vec::new);
+        return Ok((vec![Template::of_supply(supply)], names));
+    }
+    let requests = &context.plan.requests;
+    let made = (requests.iter()).map(|request| Template::new(context, request));
+    let mut templates = made.collect::<Result<Vec<_>, _>>()?;
+    for (number, template) in (0..NUMBERED).zip(&mut templates) {
+        if let Some(fields) = &mut template.fields {
+            fields.number = Some(number);
+        }
+    }
+    let names = number_names(requests, &mut templates);
+    Ok((templates, names))
+}
+
+type Named = (Vec<Template>, Option<Vec<String>>);
+
+/// Numbers the names of requests in their templates; the names, where there are several.
+fn number_names(requests: &[Request], templates: &mut [Template]) -> Option<Vec<String>> {
+    let mut numbers = Names::default();
+    let mut names = Vec::new();
+    for (request, template) in requests.iter().zip(templates) {
+        let name = request.name();
+        template.name = numbers.number_of(name.as_bytes(), |name| names.push(name));
+    }
+    (names.len() > 1).then_some(names)
 }
 
 /// Through a plain proxy the target is the whole URL (RFC 9112, 3.2.2).
@@ -335,66 +361,5 @@ fn pauses(plan: &LoadPlan, supply: Option<&Supply>) -> (u64, Waiting) {
             Pacer::Spin => (0, Waiting::Spin),
             Pacer::Sleep => (0, Waiting::Precise),
         },
-    }
-}
-
-/// Picks the next request of a worker.
-#[derive(Debug)]
-pub(crate) struct Picker {
-    random: Option<fastrand::Rng>,
-    /// For each template the sum of the weights up to and with it.
-    weight_ends: Vec<u64>,
-    at: usize,
-    left: u64,
-}
-
-impl Picker {
-    pub(crate) fn new(program: &Program, seed: u64) -> Self {
-        let random = match program.order {
-            RequestOrder::Sequential | RequestOrder::PerConnection => None,
-            RequestOrder::Random => Some(fastrand::Rng::with_seed(seed)),
-        };
-        Self {
-            random,
-            weight_ends: program
-                .templates
-                .iter()
-                .scan(0, |sum, template| {
-                    *sum += template.weight;
-                    Some(*sum)
-                })
-                .collect(),
-            at: program.templates.len() - 1,
-            left: 0,
-        }
-    }
-
-    /// The index of the template to send next.
-    #[inline]
-    pub(crate) fn pick(&mut self, templates: &[Template]) -> u32 {
-        if templates.len() == 1 {
-            return 0;
-        }
-        let index = match &mut self.random {
-            None => {
-                while self.left == 0 {
-                    self.at = (self.at + 1) % templates.len();
-                    self.left = templates[self.at].weight;
-                }
-                self.left -= 1;
-                self.at
-            }
-            Some(random) => {
-                let all = self.weight_ends[templates.len() - 1];
-                let ticket = random.u64(..all);
-                self.weight_ends.partition_point(|end| *end <= ticket)
-            }
-        };
-        index as u32
-    }
-    /// The index of the template that comes at this place of a walk through all of them.
-    pub(crate) fn at(&self, step: u64) -> u32 {
-        let all = self.weight_ends[self.weight_ends.len() - 1];
-        self.weight_ends.partition_point(|end| *end <= step % all) as u32
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::error::SourceError;
 use crate::protocol::fields::fields;
+use crate::record::by_request::{ByRequest, Names};
 
 /// Makes the requests of one worker, on that worker's thread.
 ///
@@ -85,6 +86,7 @@ impl fmt::Debug for Supply {
 #[derive(Debug)]
 pub(crate) struct Supplied {
     supply: Supply,
+    names: Names,
     failed: Option<SourceError>,
 }
 
@@ -92,6 +94,7 @@ impl Supplied {
     pub(crate) fn new(supply: Supply) -> Self {
         Self {
             supply,
+            names: Names::default(),
             failed: None,
         }
     }
@@ -103,6 +106,11 @@ impl Supplied {
     pub(crate) fn next(&mut self, bytes: &mut Vec<u8>) {
         let made = self.supply.source.next(bytes);
         self.note(made);
+    }
+
+    /// The number of the name of a request that it made, for figures by name.
+    pub(crate) fn number_of(&mut self, request: &[u8], figures: &ByRequest) -> u32 {
+        self.names.number_of_request(request, figures)
     }
 
     pub(crate) fn delay_ns(&mut self) -> u64 {

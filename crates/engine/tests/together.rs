@@ -9,6 +9,7 @@ mod addresses;
 mod answers;
 mod ask;
 mod below_tls;
+mod by_request;
 mod clients;
 mod closed_loop;
 mod codings;

@@ -148,6 +148,27 @@ class Http3(Value, frozen=True, kw_only=True):
     """Connections that were lost, by stage ("handshake", "open") and how."""
 
 
+class RequestFigures(Value, frozen=True, kw_only=True):
+    """The requests of one name in the measured phase."""
+
+    name: str
+    """`Request.name`, else method and path without a query; "others" stands for all behind the first 64
+    names.
+    """
+    completed: int
+    """Requests answered as expected."""
+    failed: int
+    """Requests failed."""
+    statuses: dict[str, int]
+    """Answers by status code."""
+    failures: dict[str, int]
+    """Failed requests by way of failing (`Outcome.kind`)."""
+    service_time: Histogram
+    """Send to complete answer, of completed requests."""
+    response_time: Histogram | None = None
+    """Intended start to complete answer, of completed requests (open loop)."""
+
+
 Phase: TypeAlias = Literal["warmup", "measured"]
 """Whether figures belong to the warm-up or to the measurement.
 
@@ -173,6 +194,23 @@ class Window(Value, frozen=True, kw_only=True):
     """Requests failed in it."""
     bytes_read: int
     """Bytes received in it."""
+
+
+class WindowTimes(Value, frozen=True, kw_only=True):
+    """The times of the requests that were answered in a window of the measured phase, or in several that
+    were put together.
+    """
+
+    start_ns: int
+    """Its start, from the start of the run."""
+    length_ns: int
+    """Its length; the last may be shorter than the others."""
+    count: int
+    """How many."""
+    max_ns: int
+    """The longest, to within 0.1 %."""
+    data: str
+    """`Histogram.data` of their times in nanoseconds; empty where there are none."""
 
 
 class Worker(Value, frozen=True, kw_only=True):
@@ -276,14 +314,33 @@ class Measurement(Value, frozen=True, kw_only=True):
     """Starts that came due while all connections (of HTTP/2 and HTTP/3: all streams) of their thread were
     in use, and were made later (open loop).
     """
+    by_request: tuple[RequestFigures, ...] = ()
+    """What each request of a mix came to, in the order of their names; empty where all have one."""
     windows: tuple[Window, ...]
     """The time series."""
+    window_times: tuple[WindowTimes, ...] = ()
+    """Times over time, of at most 4,096 windows, which are put together two by two until they are so few:
+    response times of an open loop, else service times. None of arms that were interleaved.
+    """
     workers: tuple[Worker, ...]
     """The engine's own threads."""
     under_way: UnderWay | None = None
     """What was under way at its end; not known of arms that were interleaved, and where a script gave up."""
     engine_version: str
     """The engine's version."""
+
+
+class RequestSnapshot(Value, frozen=True, kw_only=True):
+    """The live view of the requests of one name."""
+
+    name: str
+    """As of `RequestFigures`."""
+    completed: int
+    """Requests answered as expected."""
+    failed: int
+    """Requests failed."""
+    up_to_ns: dict[str, int]
+    """As of `Snapshot`."""
 
 
 class Snapshot(Value, frozen=True, kw_only=True):
@@ -313,6 +370,12 @@ class Snapshot(Value, frozen=True, kw_only=True):
     """The longest service time."""
     send_lag_p99_ns: int | None = None
     """99th percentile of the send lag (open loop)."""
+    up_to_ns: dict[str, int] = {}
+    """How many completed requests took at most so many nanoseconds, from 100 microseconds to 10 seconds:
+    of an open loop by response time, else by service time.
+    """
+    by_request: tuple[RequestSnapshot, ...] = ()
+    """The same of each request of a mix; empty where all have one name."""
     client_cpu: float
     """CPU the workers used, as a share of their time."""
     windows: tuple[Window, ...]

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from assay.model import Value as Value
 
-SCHEMA = "5cde16e2"
+SCHEMA = "81b5979f"
 """What tells this schema from others: the engine has to have the same."""
 
 
@@ -87,6 +87,10 @@ class Expect(Value, frozen=True, kw_only=True):
 class Request(Value, frozen=True, kw_only=True):
     """One request of the plan."""
 
+    name: str | None = None
+    """What its figures go by, where it is one of several; by default its method and path. Those of one
+    name are added up.
+    """
     method: str = "GET"
     """The method, as sent."""
     target: str = "/"

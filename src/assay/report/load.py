@@ -87,6 +87,7 @@ class LoadView:
         table.add_column(no_wrap=True)
         table.add_row("rate", Text.assemble((f"{fmt.rate(self._rate_per_s()):<10}", HEADING), self._trace()))
         table.add_row("service time", _service_times(now))
+        table.add_row("p99 over time", self._slow_trace())
         if now.send_lag_p99_ns is not None:
             table.add_row("send lag", f"p99 {fmt.time(now.send_lag_p99_ns)}")
         failed = Text(fmt.count(now.failed), SEVERITY_STYLE["error"] if now.failed else "")
@@ -139,18 +140,41 @@ class LoadView:
 
     def _trace(self) -> str:
         """The rate's course so far, newest at the right, from zero."""
-        points = [self._seen[0]]
-        for seen in self._seen:
-            if seen.elapsed_ns - points[-1].elapsed_ns >= _TRACE_STEP_NS:
-                points.append(seen)
         rates = [
             (after.completed - before.completed) / (after.elapsed_ns - before.elapsed_ns)
-            for before, after in pairwise(points)
-        ][-_TRACE_WIDTH:]
+            for before, after in self._steps()
+        ]
         top = max(rates, default=0.0)
         return "".join(
             _LEVELS[round(rate / top * (len(_LEVELS) - 1))] if top else _LEVELS[0] for rate in rates
         )
+
+    def _slow_trace(self) -> str:
+        """The course of p99, newest at the right: a level for each 1, 2, 5, 10 … times the lowest; a blank
+        where nothing was answered."""
+        found = [_p99_place(before, after) for before, after in self._steps()]
+        lowest = min((place for place in found if place is not None), default=0)
+        return "".join(
+            " " if place is None else _LEVELS[min(place - lowest, len(_LEVELS) - 1)] for place in found
+        )
+
+    def _steps(self) -> list[tuple[Snapshot, Snapshot]]:
+        """Pairs of views, half a second apart, as many as are drawn."""
+        points = [self._seen[0]]
+        for seen in self._seen:
+            if seen.elapsed_ns - points[-1].elapsed_ns >= _TRACE_STEP_NS:
+                points.append(seen)
+        return list(pairwise(points))[-_TRACE_WIDTH:]
+
+
+def _p99_place(before: Snapshot, after: Snapshot) -> int | None:
+    """Which bucket of `up_to_ns` holds p99 of what was answered in between; None where nothing was."""
+    ends = sorted((int(up_to), count) for up_to, count in after.up_to_ns.items())
+    answers = after.completed - before.completed
+    if not ends or answers <= 0:
+        return None
+    new = [count - before.up_to_ns.get(str(up_to), 0) for up_to, count in ends]
+    return next((place for place, count in enumerate(new) if count >= 0.99 * answers), len(ends))
 
 
 def _service_times(now: Snapshot) -> str:
@@ -192,6 +216,7 @@ def as_json(
         "connect_time_ns": _percentiles_json(measurement.connect_time) if times else None,
         "handshake_time_ns": _percentiles_json(shaken) if times and shaken is not None else None,
         "first_byte_time_ns": _percentiles_json(measurement.first_byte_time) if times else None,
+        **({"by_request": _by_request_json(measurement, times)} if measurement.by_request else {}),
         "findings": findings,
         "plan": plan,
         "measurement": measurement,
@@ -201,6 +226,26 @@ def as_json(
         **({"limits": limits_json(limits)} if limits else {}),
     }
     return fmt.as_json(document)
+
+
+def _by_request_json(measurement: Measurement, times: bool) -> list[dict[str, Any]]:
+    """Counts and percentiles of each request of a mix."""
+    seconds = measurement.measured_ns / 1e9
+    return [
+        {
+            "name": one.name,
+            "answers_per_s": one.completed / seconds if seconds else None,
+            "completed": one.completed,
+            "failed": one.failed,
+            "statuses": one.statuses,
+            "failures": one.failures,
+            "service_time_ns": _percentiles_json(one.service_time) if times else None,
+            "response_time_ns": (
+                _percentiles_json(one.response_time) if times and one.response_time is not None else None
+            ),
+        }
+        for one in measurement.by_request
+    ]
 
 
 def _times_known(findings: Sequence[Finding]) -> dict[str, Any]:

@@ -24,7 +24,16 @@ impl Exchange {
     /// Turns to the request that follows a redirect. All of them together are one request, whose
     /// service time began with the first; each may take as long as the plan's timeout.
     #[cold]
-    pub(crate) fn follow(&mut self, next: Vec<u8>, now_ns: u64, context: &mut ArmContext) {
+    pub(crate) fn follow(
+        &mut self,
+        next: Vec<u8>,
+        now_ns: u64,
+        program: &Program,
+        context: &mut ArmContext,
+    ) {
+        if let Some(figures) = &context.recorder.by_request {
+            figures.note_followed(self.name(program), self.status);
+        }
         self.count_answer(context);
         let details = self.begin_again(now_ns);
         details.redirects += 1;

@@ -6,6 +6,7 @@
 use super::validate::{Checked, ensure};
 use super::{HttpVersion, LoadPlan, Request};
 use crate::error::PlanError;
+use crate::record::by_request::name_of;
 
 const PROXY_AUTHORIZATION: &str = "proxy-authorization";
 /// The size of the chunks that a `Transfer-Encoding` of the plan's asks for.
@@ -27,6 +28,18 @@ impl LoadPlan {
 }
 
 impl Request {
+    /// What its figures go by.
+    pub(crate) fn name(&self) -> String {
+        match (&self.name, &self.head) {
+            (Some(name), _) => name.clone(),
+            (None, Some(head)) => String::from_utf8_lossy(name_of(head.as_bytes())).into_owned(),
+            (None, None) => {
+                let line = format!("{} {}", self.method, self.target);
+                String::from_utf8_lossy(name_of(line.as_bytes())).into_owned()
+            }
+        }
+    }
+
     /// Whether nothing more is sent on the connection after it: it says so itself (RFC 9112, 9.6).
     pub(crate) fn closes(&self) -> bool {
         self.values("connection")

@@ -109,6 +109,9 @@ pub struct FormPart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
+    /// What its figures go by, where it is one of several; by default its method and path. Those of one name are
+    /// added up.
+    pub name: Option<String>,
     /// The method, as sent.
     pub method: String,
     /// The request target, as sent: path and query.
@@ -138,6 +141,7 @@ pub struct Request {
 impl Default for Request {
     fn default() -> Self {
         Self {
+            name: None,
             method: "GET".into(),
             target: "/".into(),
             headers: Vec::new(),

@@ -2,6 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// So many counters of statuses there are.
+pub(crate) const STATUSES: usize = 1000;
+
 /// Its owner adds with a plain load and store (no locked instruction: on x86 and ARM it
 /// costs what a plain integer costs); others may read it at any time.
 #[derive(Debug, Default)]

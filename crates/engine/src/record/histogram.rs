@@ -3,33 +3,28 @@
 //! A value v lies in bucket b = max(0, ⌊log2 v⌋ − 10), at index b·1024 + ⌊v / 2^b⌋: up to 2047
 //! exactly, above to within 1/1024. Recording is that shift and a handful of additions.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
+use super::buckets::Buckets;
 use super::counter::Counter;
 use super::measurement;
+use super::moments::Moments;
+use super::slots::{MAX_NS, SLOTS, range_of, slot_of};
 use super::stored::quantile;
 
-/// 2^47 ns are 39 hours. A plan lasts 24 at most, so no time is ever clipped.
-const MAX_NS: u64 = (1 << 47) - 1;
-const SLOTS: usize = 38 * 1024;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-#[inline]
-fn slot_of(value_ns: u64) -> usize {
-    let bucket = 53 - (value_ns | 2047).leading_zeros() as u64;
-    ((bucket << 10) + (value_ns >> bucket)) as usize
-}
-
-/// The lowest value of a slot and the number of values in it.
-fn range_of(slot: usize) -> (u64, u64) {
-    let slot = slot as u64;
-    if slot < 2048 {
-        return (slot, 1);
+/// The slots between the least and the largest time.
+fn used(moments: &Moments) -> std::ops::Range<usize> {
+    match moments.count.get() {
+        0 => 0..0,
+        _ => slot_of(moments.min_ns.get())..slot_of(moments.max_ns.get()) + 1,
     }
-    let bucket = (slot >> 10) - 1;
-    ((slot - (bucket << 10)) << bucket, 1 << bucket)
 }
 
 /// The highest value of each slot and how many lie in it; as is usual for HdrHistogram it stands for all of them.
@@ -45,12 +40,7 @@ fn highest(slots: impl Iterator<Item = (usize, u64)>) -> impl Iterator<Item = (u
 #[derive(Debug)]
 pub struct Histogram {
     slots: Box<[Counter]>,
-    count: Counter,
-    sum_ns: Counter,
-    square_low: Counter,
-    square_high: Counter,
-    min_ns: Counter,
-    max_ns: Counter,
+    moments: Moments,
 }
 
 impl Default for Histogram {
@@ -63,17 +53,10 @@ impl Histogram {
     /// An empty one; it never grows.
     #[must_use]
     pub fn new() -> Self {
-        let histogram = Self {
+        Self {
             slots: (0..SLOTS).map(|_| Counter::default()).collect(),
-            count: Counter::default(),
-            sum_ns: Counter::default(),
-            square_low: Counter::default(),
-            square_high: Counter::default(),
-            min_ns: Counter::default(),
-            max_ns: Counter::default(),
-        };
-        histogram.min_ns.set(u64::MAX);
-        histogram
+            moments: Moments::new(),
+        }
     }
 
     /// Counts one time.
@@ -87,60 +70,84 @@ impl Histogram {
     pub fn record_times(&self, value_ns: u64, times: u64) {
         let value_ns = value_ns.min(MAX_NS);
         self.slots[slot_of(value_ns)].add(times);
-        self.count.add(times);
-        self.sum_ns.add(value_ns.wrapping_mul(times));
-        let square = u128::from(value_ns) * u128::from(value_ns) * u128::from(times);
-        let (low, carry) = self.square_low.get().overflowing_add(square as u64);
-        self.square_low.set(low);
-        self.square_high
-            .add((square >> 64) as u64 + u64::from(carry));
-        if value_ns < self.min_ns.get() {
-            self.min_ns.set(value_ns);
-        }
-        if value_ns > self.max_ns.get() {
-            self.max_ns.set(value_ns);
-        }
+        self.moments.record_times(value_ns, times);
     }
 
     /// Sum of all times; only its differences mean something once it has gone round.
     pub(crate) fn sum_ns(&self) -> u64 {
-        self.sum_ns.get()
+        self.moments.sum_ns.get()
     }
 
     /// The median of the times recorded since `seen` was brought up to date, to within the width of a
     /// slot; 0 where there are none. Looks at every slot between the least and the largest time.
     pub(crate) fn median_since(&self, seen: &mut Vec<u64>) -> u64 {
-        if self.count.get() == 0 {
-            return 0;
-        }
+        let new = self.new_since(seen);
+        let count = new.iter().map(|(_, count)| count).sum();
+        quantile(highest(new.into_iter()), count, 0.5)
+    }
+
+    /// The slots with times recorded since `seen` was brought up to date, and how many; ascending.
+    pub(super) fn new_since(&self, seen: &mut Vec<u64>) -> Vec<(usize, u64)> {
         seen.resize(SLOTS, 0);
-        let used = slot_of(self.min_ns.get())..=slot_of(self.max_ns.get());
-        let new = |slot: usize, seen: &[u64]| self.slots[slot].get() - seen[slot];
-        let count: u64 = used.clone().map(|slot| new(slot, seen)).sum();
-        let slots = used.clone().map(|slot| (slot, new(slot, seen)));
-        let median_ns = quantile(highest(slots), count, 0.5);
-        for slot in used {
-            seen[slot] = self.slots[slot].get();
+        let mut new = Vec::new();
+        for slot in used(&self.moments) {
+            let before = std::mem::replace(&mut seen[slot], self.slots[slot].get());
+            if seen[slot] > before {
+                new.push((slot, seen[slot] - before));
+            }
         }
-        median_ns
+        new
     }
 
     /// Forgets everything.
     pub fn clear(&self) {
-        if self.count.get() > 0 {
-            let used = slot_of(self.min_ns.get())..=slot_of(self.max_ns.get());
-            self.slots[used].iter().for_each(|slot| slot.set(0));
+        self.slots[used(&self.moments)]
+            .iter()
+            .for_each(|slot| slot.set(0));
+        self.moments.clear();
+    }
+}
+
+const BLOCK: usize = 1024;
+
+/// The same with memory only for what was recorded, for times of which there are many kinds.
+#[derive(Debug)]
+pub(crate) struct SparseHistogram {
+    blocks: Box<[OnceLock<Box<[Counter]>>]>,
+    moments: Moments,
+}
+
+impl SparseHistogram {
+    pub(crate) fn new() -> Self {
+        Self {
+            blocks: (0..SLOTS / BLOCK).map(|_| OnceLock::new()).collect(),
+            moments: Moments::new(),
         }
-        for sum in [
-            &self.count,
-            &self.sum_ns,
-            &self.square_low,
-            &self.square_high,
-            &self.max_ns,
-        ] {
-            sum.set(0);
+    }
+
+    pub(crate) fn record(&self, value_ns: u64) {
+        let value_ns = value_ns.min(MAX_NS);
+        let slot = slot_of(value_ns);
+        let block = self.blocks[slot / BLOCK]
+            .get_or_init(|| (0..BLOCK).map(|_| Counter::default()).collect());
+        block[slot % BLOCK].add(1);
+        self.moments.record_times(value_ns, 1);
+    }
+
+    /// Adds the counts of its times to those of `buckets`.
+    pub(crate) fn add_to(&self, buckets: &mut Buckets) {
+        for (number, block) in self.blocks.iter().enumerate() {
+            let slots = block.get().into_iter().flatten().enumerate();
+            for (slot, count) in slots {
+                buckets.add(number * BLOCK + slot, count.get());
+            }
         }
-        self.min_ns.set(u64::MAX);
+    }
+
+    pub(crate) fn clear(&self) {
+        let blocks = self.blocks.iter().filter_map(OnceLock::get);
+        blocks.flatten().for_each(|slot| slot.set(0));
+        self.moments.clear();
     }
 }
 
@@ -157,26 +164,51 @@ pub(crate) struct Merged {
 
 impl Merged {
     pub(crate) fn of<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Self {
-        let mut merged = Self {
+        let mut merged = Self::empty();
+        for part in parts {
+            merged.add(0, &part.slots);
+            merged.add_moments(&part.moments);
+        }
+        merged
+    }
+
+    pub(crate) fn of_sparse<'a>(parts: impl Iterator<Item = &'a SparseHistogram>) -> Self {
+        let mut merged = Self::empty();
+        for part in parts {
+            for (number, block) in part.blocks.iter().enumerate() {
+                if let Some(block) = block.get() {
+                    merged.add(number * BLOCK, block);
+                }
+            }
+            merged.add_moments(&part.moments);
+        }
+        merged
+    }
+
+    fn empty() -> Self {
+        Self {
             slots: vec![0; SLOTS],
             count: 0,
             sum_ns: 0,
             sum_of_squares: 0,
             min_ns: u64::MAX,
             max_ns: 0,
-        };
-        for part in parts {
-            for (sum, slot) in merged.slots.iter_mut().zip(&part.slots) {
-                *sum += slot.get();
-            }
-            merged.count += part.count.get();
-            merged.sum_ns += u128::from(part.sum_ns.get());
-            let high = u128::from(part.square_high.get()) << 64;
-            merged.sum_of_squares += high | u128::from(part.square_low.get());
-            merged.min_ns = merged.min_ns.min(part.min_ns.get());
-            merged.max_ns = merged.max_ns.max(part.max_ns.get());
         }
-        merged
+    }
+
+    fn add(&mut self, from: usize, slots: &[Counter]) {
+        for (sum, slot) in self.slots[from..].iter_mut().zip(slots) {
+            *sum += slot.get();
+        }
+    }
+
+    fn add_moments(&mut self, of: &Moments) {
+        self.count += of.count.get();
+        self.sum_ns += u128::from(of.sum_ns.get());
+        let high = u128::from(of.square_high.get()) << 64;
+        self.sum_of_squares += high | u128::from(of.square_low.get());
+        self.min_ns = self.min_ns.min(of.min_ns.get());
+        self.max_ns = self.max_ns.max(of.max_ns.get());
     }
 
     /// The highest value of the slot that holds the `q`-quantile; 0 when empty.
@@ -188,6 +220,15 @@ impl Merged {
 
     pub(crate) fn max_ns(&self) -> u64 {
         self.max_ns
+    }
+
+    /// How many times are at most each of [`Buckets::UP_TO_NS`].
+    pub(crate) fn buckets(&self) -> BTreeMap<String, u64> {
+        let mut buckets = Buckets::default();
+        for (slot, count) in self.slots.iter().enumerate() {
+            buckets.add(slot, *count);
+        }
+        buckets.by_name()
     }
 
     /// n·Σx² − (Σx)² in integers, so that a small deviation of large times does not cancel.
@@ -223,24 +264,34 @@ impl Merged {
     }
 
     fn encode(&self) -> String {
-        let mut hdr =
-            hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX_NS, SIGNIFICANT_DIGITS)
-                .expect("the bounds are constants that HdrHistogram accepts");
-        for (slot, count) in self
-            .slots
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-        {
-            hdr.record_n(range_of(slot).0, *count)
-                .expect("no slot lies above MAX_NS");
-        }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&hdr, &mut bytes)
-            .expect("writing to memory does not fail");
-        STANDARD.encode(bytes)
+        let slots = self.slots.iter().copied().enumerate();
+        encoded(MAX_NS, slots.filter(|(_, count)| *count > 0))
     }
+}
+
+/// Counts of slots in the stored form, of which no time is above `most_ns`.
+fn encoded(most_ns: u64, slots: impl Iterator<Item = (usize, u64)>) -> String {
+    let mut hdr =
+        hdrhistogram::Histogram::<u64>::new_with_bounds(1, most_ns.max(2), SIGNIFICANT_DIGITS)
+            .expect("the bounds are ones that HdrHistogram accepts");
+    for (slot, count) in slots {
+        hdr.record_n(range_of(slot).0, count)
+            .expect("no slot lies above the most");
+    }
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(&hdr, &mut bytes)
+        .expect("writing to memory does not fail");
+    STANDARD.encode(bytes)
+}
+
+/// The largest time, to within its slot, and the stored form of counts of slots, which ascend.
+pub(super) fn stored(slots: &[(usize, u64)]) -> (u64, String) {
+    let largest = slots.last().map_or(0, |(slot, _)| {
+        let (low, width) = range_of(*slot);
+        low + width - 1
+    });
+    (largest, encoded(largest, slots.iter().copied()))
 }
 
 #[cfg(test)]

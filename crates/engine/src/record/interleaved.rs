@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{Measurement, Phase, Snapshot, Window};
-use super::recorder::{Recorder, SlicePart};
+use super::notes::SlicePart;
+use super::recorder::Recorder;
 use crate::change::Ended;
 use crate::course::SliceTimes;
 

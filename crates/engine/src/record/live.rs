@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::interleaved::{Slice, slice};
 use super::measurement::Phase;
-use super::recorder::{Recorder, SlicePart};
+use super::notes::SlicePart;
+use super::recorder::Recorder;
 use super::summary::SNAPSHOT_WINDOWS;
 use crate::control::NEVER;
 use crate::course::SliceTimes;

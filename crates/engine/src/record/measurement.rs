@@ -14,7 +14,11 @@ use super::adding_up::{
 use super::failure::Origin;
 use super::http2::Http2;
 use super::http3::Http3;
+pub use super::request_figures::{RequestFigures, RequestSnapshot};
+use super::request_figures::{by_request, views_by_request};
 pub use super::stored::Histogram;
+pub use super::window_times::WindowTimes;
+use super::window_times::window_times;
 pub use super::windows::{Phase, Window};
 use super::windows::{common_windows, phase, windows};
 
@@ -205,8 +209,15 @@ adding_up! {
         /// were made later (open loop).
         #[serde(default)]
         pub waited_starts: Option<u64> => total,
+        /// What each request of a mix came to, in the order of their names; empty where all have one.
+        #[serde(default)]
+        pub by_request: Vec<RequestFigures> => by_request,
         /// The time series.
         pub windows: Vec<Window> => windows,
+        /// Times over time, of at most 4,096 windows, which are put together two by two until they are so few: response
+        /// times of an open loop, else service times. None of arms that were interleaved.
+        #[serde(default)]
+        pub window_times: Vec<WindowTimes> => window_times,
         /// The engine's own threads.
         pub workers: Vec<Worker> => in_a_row,
         /// What was under way at its end; not known of arms that were interleaved, and where a script gave up.
@@ -246,6 +257,13 @@ adding_up! {
         /// 99th percentile of the send lag (open loop).
         #[serde(default)]
         pub send_lag_p99_ns: Option<u64> => most,
+        /// How many completed requests took at most so many nanoseconds, from 100 microseconds to 10 seconds: of an
+        /// open loop by response time, else by service time.
+        #[serde(default)]
+        pub up_to_ns: BTreeMap<String, u64> => by_name,
+        /// The same of each request of a mix; empty where all have one name.
+        #[serde(default)]
+        pub by_request: Vec<RequestSnapshot> => views_by_request,
         /// CPU the workers used, as a share of their time.
         pub client_cpu: f64 => mean,
         /// The complete windows of this phase, the latest 1,200 at most.

@@ -5,6 +5,8 @@
 //! and the result read the same counters.
 
 pub mod adding_up;
+mod buckets;
+pub(crate) mod by_request;
 mod counter;
 mod failure;
 mod histogram;
@@ -16,13 +18,19 @@ mod log;
 pub mod measurement;
 pub mod merge;
 pub mod merge_interleaved;
+mod moments;
+pub(crate) mod notes;
 mod open_times;
 pub(crate) mod recorder;
 mod recorder_of_streams;
+pub mod request_figures;
+pub(crate) mod series;
+mod slots;
 pub mod stored;
 pub(crate) mod streams;
 pub(crate) mod summary;
 mod under_way;
+pub mod window_times;
 mod windows;
 
 pub(crate) use counter::Counter;

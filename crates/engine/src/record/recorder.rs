@@ -1,17 +1,17 @@
 //! One worker's recorder.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::counter::Counter;
+use super::by_request::ByRequest;
+use super::counter::{Counter, STATUSES};
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::http3::Http3Counts;
-use super::log::{Log, Session};
+use super::notes::{Counts, Notes};
 use super::open_times::OpenTimes;
-use super::streams::{StreamCounts, StreamNotes};
+use super::series::Series;
+use super::streams::StreamCounts;
 
-const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
 
 /// Counts of one phase.
@@ -34,63 +34,6 @@ pub(crate) struct Totals {
     pub(crate) strayed: Counter,
 }
 
-/// The counts a window is the difference of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) started: u64,
-    pub(crate) completed: u64,
-    pub(crate) failed: u64,
-    pub(crate) bytes_read: u64,
-}
-
-/// One worker's part of a slice.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SlicePart {
-    pub(crate) number: u64,
-    pub(crate) started: u64,
-    pub(crate) completed: u64,
-    pub(crate) failed: u64,
-    pub(crate) bytes_read: u64,
-    pub(crate) early_completed: u64,
-    pub(crate) service_time_sum_ns: u64,
-    pub(crate) service_time_p50_ns: u64,
-    pub(crate) carried: u64,
-    pub(crate) edges_ns: i64,
-    pub(crate) unsettled: u64,
-    pub(crate) late: u64,
-    pub(crate) reopened: u64,
-    pub(crate) cpu_ns: u64,
-    pub(crate) delayed_ns: Option<u64>,
-}
-
-/// What happens rarely enough for a lock.
-#[derive(Debug, Default)]
-pub(crate) struct Notes {
-    /// Windows of the warm-up, then of the measured phase.
-    pub(crate) windows: [Vec<Counts>; 2],
-    pub(crate) examples: Vec<(Failure, String)>,
-    /// The first bytes that belonged to no answer.
-    pub(crate) stray_example: Option<String>,
-    pub(crate) encodings: Vec<String>,
-    /// Handshakes by what was agreed on.
-    pub(crate) agreements: BTreeMap<String, u64>,
-    /// What the worker's first session of TLS agreed on.
-    pub(crate) session: Option<Session>,
-    /// Bytes that TLS read and wrote, once the worker has ended.
-    pub(crate) tls_bytes: Option<(u64, u64)>,
-    /// The worker's log of requests, once it has ended.
-    pub(crate) log: Option<Box<Log>>,
-    /// The worker's parts of the slices, where its arms are interleaved.
-    pub(crate) parts: Vec<SlicePart>,
-    pub(crate) streams: StreamNotes,
-    /// How long the requests that the measured phase began with had been under way, together.
-    pub(crate) carried_in_ns: u64,
-    /// How long each request that no answer has ended has been under way, once the worker has ended; none where its
-    /// arm were interleaved or was given up before.
-    pub(crate) left_ages_ns: Option<Vec<u64>>,
-    closed: Counts,
-}
-
 /// Everything one worker writes down.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -110,6 +53,8 @@ pub(crate) struct Recorder {
     /// Of transports that shake hands.
     pub(crate) handshake_time: Option<Histogram>,
     pub(crate) open_loop: Option<OpenTimes>,
+    /// Where requests have several names.
+    pub(crate) by_request: Option<Box<ByRequest>>,
     /// Where connections carry several requests at once.
     pub(crate) streams: Option<StreamCounts>,
     /// Where QUIC carries those.
@@ -131,6 +76,8 @@ pub(crate) struct Recorder {
     pub(crate) ended_ns: Counter,
     /// When the latest answer of the measured phase was complete, right or wrong; 0 where none was.
     pub(crate) last_answer_ns: Counter,
+    /// Written at the end of windows, read at the end of the run.
+    pub(super) series: Mutex<Series>,
     pub(super) notes: Mutex<Notes>,
 }
 
@@ -158,6 +105,7 @@ impl Recorder {
                 busy_peak: Counter::default(),
                 waited: Counter::default(),
             }),
+            by_request: None,
             streams: None,
             http3: None,
             opened: Counter::default(),
@@ -172,6 +120,7 @@ impl Recorder {
             left_in_flight: Counter::default(),
             ended_ns: Counter::default(),
             last_answer_ns: Counter::default(),
+            series: Mutex::default(),
             notes: Mutex::default(),
         }
     }
@@ -181,6 +130,19 @@ impl Recorder {
         self.notes
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Times over time. A writer that died left them as good as they were.
+    pub(super) fn series(&self) -> std::sync::MutexGuard<'_, Series> {
+        self.series
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The times that a user has to wait: from the intended start where there is one.
+    pub(super) fn answer_times(&self) -> &Histogram {
+        let of_open_loop = self.open_loop.as_ref().map(|times| &times.response_time);
+        of_open_loop.unwrap_or(&self.service_time)
     }
 
     /// Counts `n` requests that failed in one way; `example` is asked for the first time only.
@@ -262,6 +224,7 @@ impl Recorder {
             failed: self.totals.failed.get(),
             bytes_read: self.totals.bytes_read.get(),
         };
+        self.series().close(count, self.answer_times());
         let mut notes = self.notes();
         let before = std::mem::replace(&mut notes.closed, now);
         let windows = &mut notes.windows[self.is_measuring.get() as usize];
@@ -290,6 +253,7 @@ impl Recorder {
             connect_time,
             handshake_time,
             open_loop,
+            by_request,
             streams,
             http3,
             cpu_ns,
@@ -297,6 +261,7 @@ impl Recorder {
             delayed_ns,
             largest_stall_ns,
             last_answer_ns,
+            series: _,
             notes: _,
             // Of the whole run.
             opened: _,
@@ -321,6 +286,9 @@ impl Recorder {
         if let Some(times) = open_loop {
             times.clear();
         }
+        if let Some(figures) = by_request {
+            figures.clear();
+        }
         if let Some(counts) = streams {
             counts.clear();
         }
@@ -331,6 +299,7 @@ impl Recorder {
             figure.set(0);
         }
         last_answer_ns.set(0);
+        self.series().clear();
         self.notes().begin_measuring(carried_in_ns);
         is_measuring.set(1);
     }
@@ -369,31 +338,5 @@ impl Totals {
         ] {
             figure.set(0);
         }
-    }
-}
-
-impl Notes {
-    fn begin_measuring(&mut self, carried_in_ns: u64) {
-        let Self {
-            closed,
-            examples,
-            streams,
-            stray_example,
-            carried_in_ns: carried_ns,
-            // Of the whole run, or written at its end.
-            windows: _,
-            encodings: _,
-            agreements: _,
-            session: _,
-            tls_bytes: _,
-            log: _,
-            parts: _,
-            left_ages_ns: _,
-        } = self;
-        *closed = Counts::default();
-        examples.clear();
-        streams.clear();
-        *stray_example = None;
-        *carried_ns = carried_in_ns;
     }
 }

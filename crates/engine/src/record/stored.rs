@@ -136,6 +136,22 @@ impl AddUp for Histogram {
     }
 }
 
+/// Stored forms added up; an empty text is that of nothing.
+pub(super) fn added_data(parts: &[&str]) -> Whole<String> {
+    let mut filled = parts.iter().filter(|data| !data.is_empty());
+    let Some(first) = filled.next() else {
+        return Ok(String::new());
+    };
+    let damaged = |damaged: Damaged| NotOneLoad(damaged.to_string());
+    let mut all = decoded(first).map_err(damaged)?;
+    for more in filled {
+        all.auto(true);
+        all.add(decoded(more).map_err(damaged)?)
+            .map_err(|error| NotOneLoad(error.to_string()))?;
+    }
+    Ok(encoded(&all))
+}
+
 /// The histogram of all times together; none where one is damaged, or they are in several units.
 fn added(parts: &[&Histogram]) -> Whole<Histogram> {
     let units: std::collections::BTreeSet<u64> = parts.iter().map(|part| part.unit_ns).collect();
@@ -150,13 +166,8 @@ fn added(parts: &[&Histogram]) -> Whole<Histogram> {
     let [first, _, ..] = filled[..] else {
         return Ok(filled.first().copied().unwrap_or(parts[0]).clone());
     };
-    let mut all = decoded(&first.data).map_err(|damaged| NotOneLoad(damaged.to_string()))?;
-    for one in &filled[1..] {
-        let more = decoded(&one.data).map_err(|damaged| NotOneLoad(damaged.to_string()))?;
-        all.auto(true);
-        all.add(more)
-            .map_err(|error| NotOneLoad(error.to_string()))?;
-    }
+    let datas: Vec<&str> = filled.iter().map(|one| one.data.as_str()).collect();
+    let data = added_data(&datas)?;
     let count: u64 = filled.iter().map(|one| one.count).sum();
     let mean_ns = filled
         .iter()
@@ -175,7 +186,7 @@ fn added(parts: &[&Histogram]) -> Whole<Histogram> {
         mean_ns,
         stdev_ns: variance.sqrt(),
         unit_ns: first.unit_ns,
-        data: encoded(&all),
+        data,
     })
 }
 

@@ -16,9 +16,12 @@ use super::recorder::{Recorder, Totals};
 use super::under_way::under_way;
 use crate::error::RunError;
 
+mod by_request;
+mod over_time;
 mod reported;
 mod windows;
 
+use over_time::over_time;
 use windows::{latest_windows, windows};
 
 /// A live view carries the latest windows only: a screen has no use for more, and a long run
@@ -160,7 +163,15 @@ pub(crate) fn measurement(
         http3: http3(whole),
         missed_starts: total(|t| &t.missed_starts),
         waited_starts: sum_open(recorders, |times| &times.waited),
+        by_request: by_request::figures(
+            recorders,
+            whole,
+            recorders
+                .iter()
+                .any(|recorder| recorder.open_loop.is_some()),
+        ),
         windows,
+        window_times: over_time(recorders, times),
         workers: workers(recorders, cpus),
         under_way: under_way(recorders, times.measure_from_ns, times.end_ns),
         engine_version: env!("CARGO_PKG_VERSION").into(),
@@ -194,6 +205,8 @@ pub(crate) fn snapshot(kept: Kept<'_>, times: Times) -> Snapshot {
         service_time_p99_ns: service_time.quantile_ns(0.99),
         service_time_max_ns: service_time.max_ns(),
         send_lag_p99_ns: merged_open(recorders, |t| &t.send_lag).map(|m| m.quantile_ns(0.99)),
+        up_to_ns: merged(recorders, Recorder::answer_times).buckets(),
+        by_request: by_request::views(recorders),
         client_cpu: cpu_ns as f64 / wall_ns.max(1) as f64,
         windows,
     }

@@ -1,7 +1,6 @@
 //! [`Arm`]: a server's place in a worker. Its connections stay open, its accounting are its own.
 //!
-//! A worker has the time, waits and reads; an arm says what is sent next, on which connection, and
-//! remembers what became of it. Nothing here reads a clock or waits.
+//! A worker waits and reads; an arm says what is sent next, where, and remembers what became of it. It reads no clock.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,8 +12,9 @@ use super::slices::SliceRecorder;
 use crate::connection::{Connection, ConnectionStage};
 use crate::context::ArmContext;
 use crate::control::Control;
+use crate::picker::Picker;
 use crate::plan::RequestOrder;
-use crate::program::{Picker, Program};
+use crate::program::Program;
 use crate::schedule::Schedule;
 use crate::streams::{Multiplexer, Quic, SlotState};
 use crate::transport::Transport;
@@ -270,7 +270,7 @@ impl<T: Transport> Arm<T> {
         let mux = &mut self.mux;
         let stream = &mut mux.slots[slot as usize];
         if let Some(next) = stream.exchange.take_following() {
-            stream.exchange.follow(next, now_ns, &mut self.context);
+            (stream.exchange).follow(next, now_ns, &self.program, &mut self.context);
             stream.state = SlotState::waiting(now_ns);
             let connection = mux.connection_of(slot);
             let waiting = &mut mux.connections[connection as usize].waiting;

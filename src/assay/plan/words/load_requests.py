@@ -1,6 +1,6 @@
 """`--requests FILE`: several requests, one a line: JSON, or a plain path or URL, with a method or without.
 
-    {"path": "/", "weight": 9}
+    {"path": "/", "weight": 9, "name": "start page"}
     {"method": "POST", "path": "/users", "json": {"name": "ada"}, "expect": {"status": 201}}
     /about
     DELETE http://127.0.0.1:8080/users/7
@@ -44,6 +44,7 @@ class RequestLine(msgspec.Struct, forbid_unknown_fields=True):
     """One line. The body is `body`, `json` (any value, sent as JSON) or what `body_file` holds."""
 
     path: str
+    name: str | None = None
     method: str | None = None
     headers: dict[str, str | list[str]] = {}
     body: str | None = None
@@ -182,6 +183,7 @@ def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:
     if len(bodies) > 1:
         raise ValueError(f"{bodies[0]} and {bodies[1]} exclude each other")
     request: Tree = {
+        **({"name": line.name} if line.name else {}),
         "target": line.path,
         "method": (line.method or ("POST" if bodies else "GET")).upper(),
         "headers": headers,

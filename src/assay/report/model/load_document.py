@@ -23,7 +23,7 @@ from assay.report.document import (
     section,
     table,
 )
-from assay.report.model import accounts
+from assay.report.model import accounts, by_request
 from assay.report.model.costs import cost_section
 from assay.report.model.loads import (
     PERCENTILES,
@@ -62,6 +62,7 @@ def document(
 ) -> Document:
     """The document of a load that has ended. Findings of this load alone: they name no case."""
     asked = None if costs is None else cost_section("What a request costs", {"the server": {0: costs}})
+    requests = by_request.of_load(measured, times=not is_invalid(findings, "times"))
     clean = all(finding.severity == "note" for finding in findings)
     return Document(
         title=fmt.safe(plan.url),
@@ -79,6 +80,7 @@ def document(
         tone="good" if clean else "plain",
         sections=(
             *section("load", "The load", Labelled(tuple(_figures(plan, measured)))),
+            *section("requests", "By request", requests),
             *section("costs", "What a request costs", *(asked.tables if asked else ())),
             *accounts.of_load(account),
             *section("findings", "Findings", Findings(groups(findings))),

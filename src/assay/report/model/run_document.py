@@ -26,7 +26,7 @@ from assay.report.document import (
     Table,
     section,
 )
-from assay.report.model import accounts, circumstances, followers, order, tables
+from assay.report.model import accounts, by_request, circumstances, followers, order, tables
 from assay.report.model.answer import answer, name, question, state
 from assay.report.model.costs import cost_sections
 from assay.report.model.loads import limit_lines
@@ -107,6 +107,7 @@ def _rest(
     yield from section("failed", "Not measured", *_logs(found))
     claimed = tuple(chart for chart in charts if chart.name == "claims")
     yield from section("claimed", "Published against measured", Pictures(claimed), tables.claims(run))
+    yield from section("requests", "By request", _by_request(run, found))
     others = tuple(chart for chart in charts if not chart.first and chart not in claimed)
     yield from section("charts", "Charts", Pictures(others))
     told = groups(ordered_findings(run), lambda case: name_of_case(run, case))
@@ -130,6 +131,22 @@ def _logs(found: Sequence[LoadRows]) -> Iterator[Part]:
         reason = fmt.safe(row.failure.reason, 1000)
         log = tuple(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-_LOG_LINES:])
         yield Log(f"{fmt.safe(row.failed_name, 80)}: {fmt.safe(failure_words(row))}", reason, log)
+
+
+def _by_request(run: Run, found: Sequence[LoadRows]) -> Table:
+    """The requests of the mixes of valid cases."""
+    several = len(run.header.cases) > 1
+    shown = {
+        row.case.id: name_of_case(run, row.case.id) if several else ""
+        for one in found
+        for row in one.rows
+        if not row.invalid
+    }
+    trials = {
+        name: [trial.measurement for trial in run.trials if trial.case == case and trial.measurement]
+        for case, name in shown.items()
+    }
+    return by_request.of_cases(trials)
 
 
 def _cut_off(run: Run) -> bool:

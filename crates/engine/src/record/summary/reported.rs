@@ -17,7 +17,8 @@ const _: fn(&Recorder, &OpenTimes, &Totals) = |recorder, times, totals| {
         connect_time: _,
         handshake_time: _,
         open_loop: _,
-        streams: _, // by http2.rs and http3.rs, which take it apart
+        by_request: _, // by by_request.rs, which takes it apart
+        streams: _,    // by http2.rs and http3.rs, which take it apart
         http3: _,
         opened: _,
         answered: _,
@@ -29,6 +30,7 @@ const _: fn(&Recorder, &OpenTimes, &Totals) = |recorder, times, totals| {
         largest_stall_ns: _,
         left_in_flight: _,
         last_answer_ns: _, // by under_way.rs
+        series: _,         // by series.rs
         notes: _,
         // In live views alone, or to end the run.
         is_measuring: _,

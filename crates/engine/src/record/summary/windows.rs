@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{Recorders, SNAPSHOT_WINDOWS, Times};
 use crate::record::measurement::{Phase, Window};
-use crate::record::recorder::{Counts, Recorder};
+use crate::record::notes::Counts;
+use crate::record::recorder::Recorder;
 
 /// Where a phase begins and ends.
 fn bounds(phase: Phase, times: Times) -> (u64, u64) {

@@ -179,6 +179,12 @@ impl<T: Transport> Worker<T> {
             .context
             .recorder
             .fail(broken.failure, failed, || broken.detail);
+        connection.exchange.fail_by_request(
+            broken.failure,
+            failed,
+            &self.arm.program,
+            &self.arm.context,
+        );
         connection.exchange.failures = connection.exchange.failures.saturating_add(1);
         let failures = connection.exchange.failures;
         if self.arm.context.log.is_some() {

@@ -24,6 +24,8 @@ impl<T: Transport> Worker<T> {
         slot.exchange.failures = slot.exchange.failures.saturating_add(1);
         let recorder = &arm.context.recorder;
         recorder.fail(broken.failure, 1, || broken.detail.clone());
+        slot.exchange
+            .fail_by_request(broken.failure, 1, &arm.program, &arm.context);
         let failure = Some(broken.failure);
         slot.exchange.log(self.now_ns, failure, &mut arm.context);
         let wait_ns = wait_ns(slot.exchange.failures, arm.program.retry_wait_max_ns);

@@ -10,7 +10,8 @@ use super::super::Arm;
 use crate::clock::ThreadTimes;
 use crate::course::SliceTimes;
 use crate::record::measurement::Phase;
-use crate::record::recorder::{Recorder, SlicePart};
+use crate::record::notes::SlicePart;
+use crate::record::recorder::Recorder;
 use crate::transport::Transport;
 
 pub(crate) struct SliceRecorder {
