@@ -19,12 +19,13 @@ import functools
 import itertools
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.estimate import Estimate
 from assay.model.finding import Metric
-from assay.model.measurement import Histogram, Measurement
+from assay.model.measurement import Histogram, Measurement, WindowTimes
 from assay.model.trial import Trial
 from assay.stats.estimates import kept_per_s, poisson_cdf, positive_mean
 
@@ -92,6 +93,29 @@ def recorded(histogram: Histogram) -> tuple[tuple[int, int], ...]:
     if not histogram.count:
         return ()
     return tuple((value * histogram.unit_ns, count) for value, count in _read(histogram).counts())
+
+
+def of_windows(windows: Iterable[WindowTimes]) -> Histogram:
+    """The histogram of the times of some windows; nothing is known of its mean and deviation."""
+    from assay._engine import StoredHistogram, histogram_of
+
+    filled = [one for one in windows if one.count]
+    data = filled[0].data if len(filled) == 1 else ""
+    if len(filled) > 1:
+        counts: Counter[int] = Counter()
+        for one in filled:
+            for value, count in StoredHistogram(one.data).counts():
+                counts[value] += count
+        data = histogram_of(sorted(counts.items()))
+    return Histogram(
+        count=sum(one.count for one in filled),
+        min_ns=0,
+        max_ns=max((one.max_ns for one in filled), default=0),
+        mean_ns=0.0,
+        stdev_ns=0.0,
+        unit_ns=1,
+        data=data,
+    )
 
 
 def by_rank(histogram: Histogram) -> Callable[[int], float]:

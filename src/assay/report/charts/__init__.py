@@ -11,6 +11,7 @@ from dataclasses import replace
 from assay.core import units as fmt
 from assay.model.design import SearchDesign
 from assay.model.run import Run
+from assay.report.charts import latency as latencies
 from assay.report.charts import rates
 from assay.report.charts.answer import answer, claims, latency
 from assay.report.charts.cores import cores
@@ -77,9 +78,11 @@ def _of_section(run: Run, section: LoadRows, several: bool) -> Iterator[Chart | 
         return
     if all(row.case.rate for row in section.rows):  # an open loop at a share of capacity: times alone
         yield percentiles(place)
+        yield from latencies.over_time(place)
         return
     if not isinstance(run.header.design, SearchDesign):  # whose trials are at many rates
         yield throughput(place, "throughput", "Throughput", "right answers a second")
     yield over_time(place)
     yield percentiles(place)
+    yield from latencies.over_time(place)
     yield from resources(place)
