@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import before_run, load_flags, report_outputs
 from assay.cli.parser import Parser
+from assay.cli.scraped import scraped
 from assay.core import console, credentials, signals
 from assay.core.errors import EXIT_INTERRUPTED, AssayError, InputError
 from assay.engine.generator import REFRESH_S, drive, to_its_end
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from assay.model.plan import LoadPlan
     from assay.model.run import Run
     from assay.plan.words.load_plan import DraftedLoad
+    from assay.report.metrics import Live
     from assay.verdict.limits import LimitResult
 
 
@@ -37,6 +39,8 @@ def configure(parser: Parser) -> None:
     )
     report_outputs.add_verbose(output)
     before_run.add_why(output)
+    output.add_argument("--metrics", metavar="HOST:PORT",
+                        help="answer Prometheus while it goes on; a port alone is of loopback")  # fmt: skip
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
     _limit_flags(parser)
@@ -91,9 +95,9 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in load.notes:
         console.note(note)
-    with signals.run():
+    with signals.run(), scraped(args.metrics) as shown:
         try:
-            return _tell(_judge(_drive(load, args), args), args)
+            return _tell(_judge(_drive(load, args, shown), args), args)
         except KeyboardInterrupt:
             signals.ignore()
             raise _GivenUp("interrupted before all was shown", "what is not shown is not kept") from None
@@ -105,9 +109,9 @@ class _GivenUp(AssayError):
     exit_code = EXIT_INTERRUPTED
 
 
-def _drive(load: DraftedLoad, args: argparse.Namespace) -> EndedLoad[Any]:
+def _drive(load: DraftedLoad, args: argparse.Namespace, shown: Live | None) -> EndedLoad[Any]:
     """The load from this machine, or from several."""
-    watch = partial(_watch, quiet=args.quiet)
+    watch = partial(_watch, quiet=args.quiet, shown=shown)
     if not args.ray:
         ended = one_load.offer(load, watch)
         return one_load.with_costs(ended) if args.why and not ended.interrupted else ended
@@ -118,8 +122,10 @@ def _drive(load: DraftedLoad, args: argparse.Namespace) -> EndedLoad[Any]:
         return drive(plan, generators.start, same_machine=False, watch=lambda going: watch(going, plan))
 
 
-def _watch(going: GoingLoad, plan: LoadPlan, *, quiet: bool) -> None:
-    """Show the load until it ends."""
+def _watch(going: GoingLoad, plan: LoadPlan, *, quiet: bool, shown: Live | None) -> None:
+    """Show the load until it ends, to scrapers too."""
+    if shown is not None:
+        shown.watch(going.snapshot, plan.url)
     if quiet:
         to_its_end(going)
     elif console.is_live():

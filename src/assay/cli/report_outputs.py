@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -228,10 +229,15 @@ def _markdown(shown: OutputRun) -> Content:
     return markdown.render(profiles.document(shown.pair) if shown.pair else run_document.document(shown.run))
 
 
-def _csv(shown: OutputRun) -> Content:
+def _text(module: str, function: str) -> Callable[[OutputRun], Content]:
+    """What a function of a module of `assay.report`, imported once it is asked for, makes of the run."""
+    return lambda shown: getattr(import_module(f"assay.report.{module}"), function)(shown.run)
+
+
+def _hgrm(shown: OutputRun) -> Files:
     from assay.report import exports
 
-    return exports.as_csv(shown.run)
+    return exports.hgrm_files(shown.run)
 
 
 def _benchstat(shown: OutputRun) -> Content:
@@ -280,23 +286,26 @@ def _svg(shown: OutputRun) -> Files:
     return ((f"{chart.name}.svg", to_svg(chart, said).encode()) for chart in charts(shown.run))
 
 
-def _hgrm(shown: OutputRun) -> Files:
-    from assay.report import exports
-
-    return exports.hgrm_files(shown.run)
-
-
 OUTPUTS: tuple[OneFile | Folder, ...] = (
     OneFile("html", "one page with charts, readable without a network", _html, common=True),
     OneFile("markdown", "tables and findings, for a README", _markdown),
     Folder("png", "each chart as a picture, for slides", _png),
     Folder("svg", "each chart as a picture that scales", _svg),
-    OneFile("csv", "one row a trial", _csv),
+    OneFile("csv", "one row a trial", _text("exports", "as_csv")),
+    OneFile("csv-windows", "one row a value, over time and by request", _text("series", "windows_csv")),
+    OneFile("influx", "the same as Influx's line protocol", _text("series", "line_protocol")),
+    OneFile("openmetrics", "counters, as Prometheus reads them", _text("metrics", "open_metrics")),
     Folder("hgrm", "percentiles for HdrHistogram's plotter", _hgrm),
     OneFile("benchstat", "the Go benchmark format, for benchstat", _benchstat),
     OneFile("bmf", "Bencher Metric Format", _bmf),
     OneFile("junit", "JUnit XML: what the exit code fails on fails", _junit),
 )
+
+
+def _word(args: argparse.Namespace, output: OneFile | Folder) -> str | None:
+    """Where that output goes; None where it was not asked for."""
+    word: str | None = getattr(args, output.flag.replace("-", "_"))
+    return word
 
 
 def add_verbose(parser: Parser | FlagGroup, *, common: bool = True) -> None:
@@ -321,18 +330,17 @@ def add_to(parser: Parser, *, common: bool = False) -> None:
 
 def is_any_asked(args: argparse.Namespace) -> bool:
     """Whether any of them was asked for."""
-    return args.step_summary or any(getattr(args, output.flag) is not None for output in OUTPUTS)
+    return args.step_summary or any(_word(args, output) is not None for output in OUTPUTS)
 
 
 def takes_standard_output(args: argparse.Namespace) -> bool:
     """Whether something goes there that a reader expects alone: JSON, or a file given as "-"."""
-
-    return args.json or any(is_standard_output(getattr(args, output.flag)) for output in OUTPUTS)
+    return args.json or any(is_standard_output(_word(args, output)) for output in OUTPUTS)
 
 
 def check_standard_output(args: argparse.Namespace) -> None:
     """InputError where two outputs would mix there."""
-    files = [f"--{output.flag}" for output in OUTPUTS if is_standard_output(getattr(args, output.flag))]
+    files = [f"--{output.flag}" for output in OUTPUTS if is_standard_output(_word(args, output))]
     there = [*(["--json"] if args.json else []), *files]
     if len(there) > 1:
         raise InputError(f"{there[0]} and {there[1]} would mix on standard output", "give one of them a PATH")
@@ -347,7 +355,7 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
 
     check_standard_output(args)
     for output in OUTPUTS:
-        word = getattr(args, output.flag)
+        word = _word(args, output)
         if word is None:
             continue
         lacks = extras.not_installed(_EXTRAS[output.flag]) if output.flag in _EXTRAS else None
@@ -360,17 +368,16 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
         attempt_folder(results)
 
 
-_EXTRAS = {"png": "charts"}
+_EXTRAS = {"png": "charts", "openmetrics": "metrics"}
 """Extras of the distribution that outputs are made with."""
 
 
 def write_all(run: Run, pair: ProfilePair | None, args: argparse.Namespace) -> None:
     """Write every output that was asked for."""
-
     shown = OutputRun(run, pair)
-    asked = [output for output in OUTPUTS if getattr(args, output.flag) is not None]
+    asked = [output for output in OUTPUTS if _word(args, output) is not None]
     for output in asked:
-        word = getattr(args, output.flag)
+        word = _word(args, output) or ""
         if isinstance(output, OneFile):
             OutputFile(word).write(output.make(shown))
         else:

@@ -14,6 +14,7 @@ from assay.core.errors import EnvironmentLacks
 
 PACKAGES = {
     "lxml": ("audit", "reading HTML"),
+    "prometheus_client": ("metrics", "figures for Prometheus"),
     "resvg_py": ("charts", "pictures as PNG"),
     "ray": ("ray", "a cluster of machines"),
     "starlette": ("view", "`assay view`"),
