@@ -118,7 +118,13 @@ def _load(url: str) -> tuple[int, dict[str, Any]]:
 
 COMMON: dict[str, Serving] = FRANKLIN | {
     name: built(name)
-    for name in ("quotes/reference-rust", "quotes/crystal", "protocols/go", "hello/netty", "hello/vertx")
+    for name in (
+        "quotes/reference-rust",
+        "quotes/crystal",
+        "hello/reference-rust",
+        "hello/netty",
+        "hello/vertx",
+    )
 }
 
 

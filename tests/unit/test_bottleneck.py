@@ -63,6 +63,7 @@ def named(made: Trial) -> Bottleneck:
 
 THINKING = plan(load=Closed(connections=64, think_time_ns=60_000_000))
 FAR = Link(same_machine=True, emulation=Emulation(round_trip_ns=6_000_000))
+LOOPBACK = Link(same_machine=True, bytes_per_s=1e3)
 FEW = Connections(asked=64, opened=64, answered=8, reopened=0, peak=64)
 
 
@@ -81,6 +82,8 @@ FEW = Connections(asked=64, opened=64, answered=8, reopened=0, peak=64)
         ("limit", one(0.1, 0.1, made=replace(measurement(busy=0.1), connections=FEW))),
         ("limit", one(0.4, 0.99, made=open_measurement(), plan=open_plan())),
         ("link", one(0.1, 0.1, link=FAR)),
+        ("link", one(0.1, 0.1, link=LOOPBACK)),
+        ("generator", one(0.6, 0.98, link=LOOPBACK)),  # what a loopback carries is a matter of cores
     ],
 )
 def test_each_bottleneck_is_named_by_the_account(who: str, made: Trial) -> None:

@@ -259,9 +259,10 @@ LINK_FULL = 0.9
 
 
 def _full_link(load: Load, shares: Shares) -> Bottleneck | None:
-    """The bytes were as many as the way carries, or an emulated way's round trip is most of every time."""
+    """The bytes were as many as the way carries, or an emulated way's round trip is most of every time. What
+    a loopback carries is a matter of cores: a generator that is full says more."""
     link = load.machine.link
-    if link is None:
+    if link is None or (link.same_machine and link.emulation is None and (shares.generator or 0.0) >= FULL):
         return None
     seconds = load.counts.duration_ns / 1e9
     if link.bytes_per_s and seconds and link.carried is None:
