@@ -19,7 +19,6 @@ from urllib.request import urlopen
 
 import pytest
 from loading import QUIET
-from prometheus_client.parser import text_string_to_metric_families
 from wire import recording
 
 from assay.cli.main import main
@@ -27,6 +26,7 @@ from assay.cli.scraped import place
 from assay.core.errors import InputError
 
 pytestmark = pytest.mark.beside
+parser = pytest.importorskip("prometheus_client.parser")
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana.json"
 WAIT_S = 60.0
 
@@ -100,7 +100,7 @@ def test_a_scraper_sees_the_load_and_one_that_hangs_holds_nothing_up(tmp_path: P
         told, _ = process.communicate(timeout=WAIT_S)
         for one in hangs:
             one.close()
-    found = {family.name: family for family in text_string_to_metric_families(text)}
+    found = {family.name: family for family in parser.text_string_to_metric_families(text)}
     names = {one.labels["request"] for one in found["assay_requests_completed"].samples}
     assert names <= {"GET /a", 'say "b"'} and names
     assert {one.labels["phase"] for one in found["assay_requests_started"].samples} == {"measured"}

@@ -6,18 +6,19 @@ import csv
 import io
 import re
 
+import pytest
 import sample_run
 from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, run, trial
 from msgspec.structs import replace
-from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from test_by_request import figures, mixed
 
 from assay.core.units import visible
 from assay.model.run import Run
 from assay.report import metrics, series
 
+parser = pytest.importorskip("prometheus_client.openmetrics.parser")
 NAMES = st.text(min_size=1, max_size=20)
 
 
@@ -64,7 +65,7 @@ def test_a_tag_of_influx_keeps_any_name(name: str) -> None:
 @given(NAMES)
 def test_open_metrics_keeps_any_name(name: str) -> None:
     text = metrics.open_metrics(named(name))
-    read = list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
+    read = list(parser.text_string_to_metric_families(text))
     found = {one.labels["request"] for family in read for one in family.samples}
     assert found == {visible(name), "other"}
     times = next(one for one in read if one.name == "assay_request_duration_seconds")

@@ -174,5 +174,5 @@ def open_metrics(run: Run) -> str:
 
     registry = CollectorRegistry()
     registry.register(Counted())
-    text: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    text: bytes = generate_latest(registry)
     return text.decode()
