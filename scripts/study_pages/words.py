@@ -36,7 +36,10 @@ NO_RANKING_BY = "No ranking ({rules})."
 NOT_RANKED = "Not ranked: {servers} ({rules})."
 NO_RESULT = "Nothing was measured that may be shown."
 
-CI = "95 % CI, paired over {blocks}, Holm-corrected; effects below {effect} are not reported."
+CI = (
+    "95 % CI of each ratio, paired over {blocks}; Holm covers each shown difference; effects below {effect} "
+    "are not reported."
+)
 CLEAN = "No rule found anything above a note."
 NOT_CLEAN = "Not clean: {counts}."
 LIMITS = "Throughputs are bounds by {rules}."

@@ -14,6 +14,7 @@ from scipy import stats as scipy_stats
 import assay.stats as stats
 from assay.model.estimate import Estimate
 from assay.model.trial import Failure
+from assay.stats.estimates import could_be_published
 from assay.stats.pairing import Side, pair
 from assay.stats.sequential import Blocks
 
@@ -92,3 +93,18 @@ def test_ratios_pair_by_block_and_ignore_blocks_that_lack_one() -> None:
     assert ratio is not None and ratio.n == 2
     assert ratio.value == pytest.approx(math.sqrt(2 * 3))
     assert paired_ratio({1: 1.0}, {2: 1.0}) is None
+
+
+def test_a_true_ratio_that_was_published_of_one_run_each_fits_in_nineteen_of_twenty() -> None:
+    rng, runs, fits, inside = np.random.default_rng(4), 1500, 0, 0
+    for _ in range(runs):
+        logs = rng.normal(math.log(1.25), 0.02, 6)
+        made = pair(Side(dict(enumerate(np.exp(logs).tolist()))), Side(dict.fromkeys(range(6), 1.0)))
+        assert made is not None and made.low is not None and made.high is not None
+        published = 1.25 * math.exp(rng.normal(0, math.sqrt(2) * 0.03))
+        fits += could_be_published(published, made.ratio.value, made.low, made.high)
+        inside += made.low <= published <= made.high
+    assert 0.93 <= fits / runs <= 0.98
+    assert inside / runs < 0.5  # why it is no question of the interval alone
+    assert could_be_published(9.0, 1.2, 1.1, None) and not could_be_published(0.9, 1.2, 1.1, None)
+    assert could_be_published(0.1, 1.2, None, 1.3) and not could_be_published(1.6, 1.2, None, 1.3)

@@ -117,6 +117,26 @@ def as_one(windows: Sequence[Window], length_ns: int) -> Window:
     )
 
 
+PUBLISHED_DEVIATION = 0.03
+"""Of one run from the next, where a published figure has no deviation of its own."""
+
+
+def could_be_published(published: float, ratio: float, low: float | None, high: float | None) -> bool:
+    """Whether a ratio of one run each, as others published it, may have come from what was measured.
+
+    It does where it lies in the 95 % prediction interval: each end is as far off as both errors are.
+    None is no end.
+    """
+    error = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(2) * PUBLISHED_DEVIATION
+
+    def beyond(end: float, own: float) -> float:
+        return end * math.exp(own - math.hypot(own, error))
+
+    least = 0.0 if low is None else beyond(low, max(0.0, math.log(ratio / low)))
+    most = math.inf if high is None else 1 / beyond(1 / high, max(0.0, math.log(high / ratio)))
+    return least <= published <= most
+
+
 _EPSILON = 1e-15
 _TINY = 1e-300
 """Stands in for 0 in a denominator (Lentz's method)."""

@@ -346,28 +346,6 @@ def unpaired_difference(a: Sequence[float], b: Sequence[float], unit: str) -> Es
     return Estimate(value=value, low=value - half, high=value + half, n=n, unit=unit, method=method)
 
 
-def trials_to_tell(
-    a: Sequence[float], b: Sequence[float], ratio_limit: float, bias: float = 0.0
-) -> int | None:
-    """Trials on each side after which the interval of a/b, wider by `bias`, would probably not hold
-    `ratio_limit`.
-
-    Assumes that the ratio and the deviations stay as they were seen. None where that would
-    take more trials than anyone runs, or it cannot be said.
-    """
-    if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
-        return None
-    logs_a, logs_b = [math.log(value) for value in a], [math.log(value) for value in b]
-    away = abs(statistics.fmean(logs_a) - statistics.fmean(logs_b) - math.log(ratio_limit)) - math.log1p(bias)
-    spread_a, spread_b = statistics.variance(logs_a), statistics.variance(logs_b)
-    n = max(len(a), len(b)) + 1
-    while _welch_half_width(spread_a / n, spread_b / n, n, n) >= away:
-        n = math.ceil(n * 1.1)
-        if n > MOST_TRIALS:
-            return None
-    return n
-
-
 def _welch_half_width(error_a: float, error_b: float, n_a: int, n_b: int) -> float:
     """Welch's: t with the Welch-Satterthwaite degrees of freedom, times the standard error."""
     total = error_a + error_b

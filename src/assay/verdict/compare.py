@@ -20,7 +20,7 @@ from assay.model.run import Environment, Run
 from assay.model.trial import Trial
 from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import Side, pair
-from assay.stats.sequential import trials_to_tell, unpaired_difference
+from assay.stats.sequential import unpaired_difference
 from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
 from assay.verdict.facts import CaseSeen
 from assay.verdict.pairs import Between, bias_of, pair_of
@@ -36,9 +36,8 @@ class Change:
     """One metric of one case, new against base.
 
     `change` is the ratio new/base, for errors the difference new - base of the shares. `outcome` is
-    empty where no limit was set; `more_trials` says how many on each side would probably tell. `limits` say
-    why an end of the change is open, or moved; `base_known` and `new_known` are what is known of each side's
-    throughput or time.
+    empty where no limit was set. `limits` say why an end of the change is open, or moved; `base_known` and
+    `new_known` are what is known of each side's throughput or time.
     """
 
     case: str
@@ -47,7 +46,6 @@ class Change:
     new: Estimate | None
     change: Estimate | None
     outcome: LimitVerdict = ""
-    more_trials: int | None = None
     limits: tuple[Limit, ...] = ()
     base_known: Known | None = None
     new_known: Known | None = None
@@ -154,7 +152,7 @@ def _warnings(base: Run, new: Run) -> list[str]:
     elif base.header.profile != new.header.profile:
         said.append(f"different profiles: {base.header.profile} and {new.header.profile}")
     if base.header.run_id != new.header.run_id:
-        said.append("two runs share no blocks: drift of the machine between them is in every ratio")
+        said.append("two runs share no blocks: the intervals are of these runs, not of programs")
     return said
 
 
@@ -187,7 +185,7 @@ def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) 
             _change(name, metric, *sides),
             _taken(base, a, metric) or _taken(new, b, metric) or _forbidden(base, new, a, b),
             limits.get(metric),
-            *sides,
+            sides[1],
         )
         for metric in METRICS
     ]
@@ -305,7 +303,7 @@ def _error_shares(trials: Sequence[Trial]) -> list[float]:
     return [one.failed / (one.failed + one.completed) for one in seen if one.failed + one.completed]
 
 
-def _against_limit(change: Change, taken: bool, limit: float | None, base: _RunSide, new: _RunSide) -> Change:
+def _against_limit(change: Change, taken: bool, limit: float | None, new: _RunSide) -> Change:
     """The change held against its limit."""
     if taken:
         return Change(change.case, change.metric, None, None, None, "invalid" if limit is not None else "")
@@ -315,12 +313,4 @@ def _against_limit(change: Change, taken: bool, limit: float | None, base: _RunS
         return replace(change, outcome="not measured")
     edge = limit if change.metric == "errors" else (1 - limit if change.metric == "throughput" else 1 + limit)
     outcome: LimitVerdict = check_limit(change.change, edge, more_is_better=change.metric == "throughput")
-    needed = None
-    if outcome == "could not tell" and change.metric != "errors":
-        of = _metric(change.metric, base.trials)
-        values_a, values_b = stats.by_block(base.trials, of), stats.by_block(new.trials, of)
-        if values_a and values_b and not change.limits:  # no number of trials narrows what a rule opened
-            wider = _wider(base, new, of)
-            total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge, wider)
-            needed = None if total is None else max(1, total - min(len(values_a), len(values_b)))
-    return replace(change, outcome=outcome, more_trials=needed)
+    return replace(change, outcome=outcome)

@@ -31,6 +31,7 @@ from assay.core.units import counted, end, share, times
 from assay.model.estimate import ClaimVerdict, Compared, Estimate, Ranked, Verdict
 from assay.model.finding import Claim, Comparison, Finding
 from assay.stats import MINIMUM_EFFECT, ranks, shown_faster, throughput
+from assay.stats.estimates import could_be_published
 from assay.stats.pairing import PairedRatio
 from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.effects import bounded, concerning, invalid, known, void_by, words_of
@@ -175,10 +176,9 @@ def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio) -> str:
         }[verdict]
     if pair.published_ratio is None:
         return said
-    above = known.low is None or known.low <= pair.published_ratio
-    below = known.high is None or pair.published_ratio <= known.high
-    place = "lies inside it" if above and below else "lies outside it"
-    return f"{said}; the published {times(pair.published_ratio)} {place}"
+    fits = could_be_published(pair.published_ratio, known.ratio.value, known.low, known.high)
+    place = "fits it" if fits else "does not fit it"
+    return f"{said}; the published {times(pair.published_ratio)} (one run each, 3 %) {place}"
 
 
 def _known(low: float | None, high: float | None) -> str:

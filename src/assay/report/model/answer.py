@@ -224,7 +224,7 @@ def _sureness(run: Run, shown: Sequence[LoadRows]) -> Iterator[str]:
     if judgement is not None and ratios and ordered:
         blocks = fmt.counted(min(ratio.n for ratio in ratios), "block")
         yield (
-            f"95 % CI, paired over {blocks}, for all pairs together (Holm); effects below "
+            f"95 % CI of each ratio, paired over {blocks}; Holm covers each shown difference; effects below "
             f"{fmt.share(judgement.minimum_effect)} are not reported."
         )
 

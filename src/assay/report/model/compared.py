@@ -186,8 +186,6 @@ def _conclusion(found: RunComparison) -> Iterator[str]:
         which = f"{change.case}: {NAMES[change.metric]}"
         if change.outcome == "could not tell":
             more = f": {verdict.words_of(change.limits)}" if change.limits else ""
-            if change.more_trials:
-                more = f": {fmt.counted(change.more_trials, 'more trial')} on each side needed"
             yield f"{which}: could not tell{more}"
         if change.outcome == "not measured":
             yield f"{which} was not measured in new"

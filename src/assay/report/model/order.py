@@ -102,7 +102,7 @@ def _not_shown(run: Run, rows: Sequence[Row]) -> str:
         return said
     _, faster, slower = max(apart, key=lambda one: one[0])
     pair = f"{called(faster.name)} is {factor(compared(run, faster, slower), slower)}"
-    return f"{said} for all pairs together (Holm), though by itself {pair}"
+    return f"{said} after Holm's correction, though by itself {pair}"
 
 
 def _why(run: Run, rows: Sequence[Row]) -> str:

@@ -27,6 +27,7 @@ from assay.report.model.rows import (
     times_limited,
 )
 from assay.report.model.warned import short
+from assay.stats.estimates import could_be_published
 from assay.verdict.search import Step, answer_of
 
 NAME_LENGTH = 80
@@ -234,7 +235,7 @@ def verdict_words(claim: ClaimVerdict) -> str:
     if claim.verdict != "supported" or measured is None or published is None:
         return claim.verdict
     low, high = measured.low, measured.high
-    if (low is None or low <= published) and (high is None or published <= high):
+    if could_be_published(published, measured.value, low, high):
         return "supported: direction and size" if low is not None and high is not None else "direction holds"
     return _DIRECTION
 
