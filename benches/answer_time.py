@@ -4,8 +4,8 @@ Two null servers that differ by a known share of the CPU time of a request, set 
 and checked by their own CPU clocks, are compared by `assay versus` interleaved, by `assay versus` with trials
 one after the other, and by wrk: runs interleaved until a paired t test has said p < 0.05 three times in a
 row. So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy
-for half of the time. A try is right when the leaner build is called faster, within the load that the question
-allows; all of which goes to the two, without an A/A control, as wrk has none.
+for half of the time. A try is right when the leaner build is called faster and the command has exited within
+the time that the question allows, from its begin on; no A/A control, as wrk has none.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ Told = Literal["lean", "heavy", "alike", "open"]
 
 @dataclass(frozen=True)
 class Question:
-    """Builds so far `apart`, and the load (s) within which they are to be told apart `alone`, and `beside` a
-    program; `right` is the share of tries that must be."""
+    """Builds so far `apart`, and the time (s) from command to exit within which they are to be told
+    apart `alone`, and `beside` a program; it is the budget, too. `right`: the share of tries that must be."""
 
     apart: float
     alone_s: int
@@ -67,9 +67,9 @@ class Question:
 
 
 QUESTIONS = (
-    Question(0.05, 15, 30, 0.9),
-    Question(0.0, 15, 30, 0.0),
-    Question(0.01, 120, 120, 0.8),
+    Question(0.05, 8, 20, 0.9),
+    Question(0.0, 8, 20, 0.0),
+    Question(0.01, 40, 120, 0.8),
 )
 
 
@@ -111,7 +111,7 @@ class Cell:
 
     @property
     def load_s(self) -> int:
-        """How much load is allowed."""
+        """How much time is allowed, and how much load."""
         return self.question.beside_s if self.beside else self.question.alone_s
 
 
@@ -180,11 +180,16 @@ def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
     if not found:
         return
     ours = cell.way == "assay, interleaved"
-    right, wrong = (_share([one.outcome == told for one in found]) for told in ("lean", "heavy"))
+    right = _share([one.outcome == "lean" and one.wall_s <= cell.load_s for one in found])
+    wrong = _share([one.outcome == "heavy" for one in found])
     of = f"of tries (there were {len(found)})"
     if cell.question.apart:
         yield Figure(
-            f"{cell.name}: told apart", right, of, cell.question.right if ours else None, at_most=False
+            f"{cell.name}: told apart within {cell.load_s} s",
+            right,
+            of,
+            cell.question.right if ours else None,
+            at_most=False,
         )
         yield Figure(f"{cell.name}: told apart the wrong way", wrong, of, 0.0 if ours else None)
     else:
