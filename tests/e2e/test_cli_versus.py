@@ -33,10 +33,10 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     found = answer(msgspec.structs.replace(run, judgement=None))  # as it was when the run ended
     assert found.best is not None and found.best.id == "fast"
     assert [pair.settled for pair in found.pairs] == ["different"]
-    assert found.settled and found.blocks >= 4
+    assert found.settled and found.blocks >= 3
     blocks = [[trial.case for trial in run.trials if trial.block == block] for block in range(found.blocks)]
     assert all(sorted(block) == ["fast", "slow", "slow (again)"] for block in blocks)
-    assert blocks[1] == blocks[0][::-1] and blocks[3] == blocks[2][::-1]
+    assert blocks[1] == blocks[0][::-1] and blocks[3:4] in ([], [blocks[2][::-1]])
     checked = run.trials[0].plan.requests[0].expect
     assert checked is not None and "length" in msgspec.json.encode(checked.body).decode()
     again = assay(tmp_path, "report", "latest")

@@ -26,7 +26,7 @@ def test_two_commands_take_slices_until_it_is_settled(tmp_path: Path) -> None:
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "30s", "--seed", "4")
     assert ended.returncode in (0, 1)  # 1 where other programs on this machine had the generator's core
     run = stored(tmp_path)
-    assert arms_of(run) == [{"slow", "fast"}] * len(run.blocks) and len(run.blocks) >= 4
+    assert arms_of(run) == [{"slow", "fast"}] * len(run.blocks) and len(run.blocks) >= 3
     assert "as 40.0 ms would be too short" in run.blocks[0].lengths.why
     assert run.blocks[0].lengths.slice_ns >= 25 * 4_000_000
     told = " ".join(ended.stdout.split())
