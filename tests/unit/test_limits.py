@@ -12,7 +12,7 @@ from made_runs import SECOND, histogram, measurement, plan
 from rich.console import Console
 
 from assay.model.finding import Finding
-from assay.model.measurement import Measurement, Window
+from assay.model.measurement import Measurement, RequestFigures, Window
 from assay.model.plan import LoadPlan, Open, Stage
 from assay.plan.words import parse
 from assay.report.load import as_json
@@ -68,7 +68,7 @@ def test_words_of_a_search_and_throughput_and_one_request() -> None:
         ("throughput>500ms", "is not an objective such as"),
         ("throughput>0", "a number above zero"),
         ("p99<1s,p99<2s", "each figure once"),
-        ("GET /cart p95<300ms", "a limit is of all requests"),
+        ("GET /cart throughput>3", "throughput is of all requests"),
     ],
 )
 def test_a_limit_that_cannot_be_held_is_refused(word: str, said: str) -> None:
@@ -107,6 +107,19 @@ def test_a_search_has_no_limits_of_one_load(word: str) -> None:
 )  # fmt: skip
 def test_a_limit_is_missed_only_beyond_doubt(word: str, seen: Measurement, outcome: str) -> None:
     assert told(word, seen).outcome == outcome
+
+
+def test_a_limit_of_one_request_is_held_to_its_own_figures() -> None:
+    slow = load(slow=3_000)
+    own = RequestFigures(
+        name="GET /cart", completed=slow.completed, failed=0, statuses={}, failures={},
+        service_time=slow.service_time, response_time=None,
+    )  # fmt: skip
+    seen = load(by_request=(own,))
+    assert told("p99<200ms", seen).outcome == "kept"
+    assert told("GET /cart p99<200ms", seen).outcome == "broken"
+    assert told("GET /cart errors<1%", seen).outcome == "kept"
+    assert told("GET /else p99<200ms", seen).why == "no request of a mix has that name"
 
 
 def test_failures_that_came_together_tell_less() -> None:

@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from assay.core.units import count, counted
 from assay.model.design import LoadDesign
 from assay.model.estimate import Estimate
@@ -77,6 +79,14 @@ def outcome_of(results: Iterable[LimitResult], *, unsure_fails: bool) -> Held:
 def _judged(
     limit: ObjectiveLimit, plan: LoadPlan, measured: Measurement, findings: Sequence[Finding], case: str
 ) -> LimitResult:
+    if limit.request:
+        one = next((one for one in measured.by_request if one.name == limit.request), None)
+        if one is None:
+            return LimitResult(limit, "could not tell", None, "no request of a mix has that name")
+        measured = structs.replace(
+            measured, completed=one.completed, failed=one.failed, missed_starts=0, windows=(),
+            service_time=one.service_time, response_time=one.response_time,
+        )  # fmt: skip
     figures: Figures = "throughput" if limit.figure == "throughput" else "times"
     if limit.figure == "errors":
         found, why = _errors(plan, measured), "no request ended"

@@ -81,8 +81,8 @@ def limits(word: str) -> tuple[ObjectiveLimit, ...]:
         found = known.limits_of(word)
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
-    if of_one := next((one for one in found if one.request), None):
-        raise argparse.ArgumentTypeError(f"{of_one.text!r}: a limit is of all requests, not of one of a mix")
+    if of_one := next((one for one in found if one.request and one.figure == "throughput"), None):
+        raise argparse.ArgumentTypeError(f"{of_one.text!r}: throughput is of all requests")
     return found
 
 
