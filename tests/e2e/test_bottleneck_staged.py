@@ -12,7 +12,7 @@ from assay.servers.emulation import lacking
 
 SHORT = frozenset(
     [
-        "a server that computes, 4 connections",
+        "a server that computes, 16 connections",
         "a client that searches each answer",
         "a program on the server's core",
         "a slow database",

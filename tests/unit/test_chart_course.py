@@ -36,7 +36,7 @@ def test_the_ratio_is_drawn_after_each_block_with_its_interval() -> None:
 
 
 def test_the_first_interval_is_a_line_while_it_is_alone() -> None:
-    chart = next(one for one in charts(comparison(5)) if one.name == "course")
+    chart = next(one for one in charts(comparison(3)) if one.name == "course")
     picture = to_svg(chart, "")
     assert 'class="band' not in picture and len(re.findall(r'<line [^>]*class="thin', picture)) == 1
 

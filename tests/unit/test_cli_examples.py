@@ -13,7 +13,7 @@ from assay.cli.main import overview
 from assay.cli.parser import Parser
 
 ROOT = Path(__file__).parents[2]
-FILES = ("mix.jsonl", "ca.pem", "cat.png")
+FILES = ("mix.jsonl", "ca.pem", "cat.png", "page.har", "token")
 """What examples name and a user would have."""
 REDIRECT = {"|", "||", ">", ">>", "&&", "2>"}
 
@@ -21,8 +21,10 @@ REDIRECT = {"|", "||", ">", ">>", "&&", "2>"}
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("API_KEY", "secret")
+    monkeypatch.setenv("CREDENTIALS", "ada:secret")
     for name in FILES:
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("secret\n" if name == "token" else "")
 
 
 def parse(command: str) -> None:

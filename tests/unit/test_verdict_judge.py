@@ -215,8 +215,8 @@ class TestClaims:
         judged = verdict({"a": 13_000, "b": 10_000}, claim(ratio=28.0))
         assert judged.verdict == "supported" and judged.published_ratio == 28.0
         assert judged.measured is not None and judged.measured.value == pytest.approx(1.3, rel=0.01)
-        assert "published 28.0 lies outside" in judged.reason
-        assert "lies inside" in verdict({"a": 13_000, "b": 10_000}, claim(ratio=1.3)).reason
+        assert "the published 28.0" in judged.reason and "does not fit it" in judged.reason
+        assert "3 %) fits it" in verdict({"a": 13_000, "b": 10_000}, claim(ratio=1.3)).reason
 
     def with_busy_client(self, busy: str, rates: dict[str, float], relation: str = "more") -> ClaimVerdict:
         """The claim where the generator had no time to spare in front of the servers in `busy`, and nobody

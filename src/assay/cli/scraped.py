@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.core import extras
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ def scraped(word: str | None) -> Iterator[Live | None]:
         yield None
         return
     host, port = place(word)
+    from assay.core import extras  # it reads the metadata of packages: not for every load
+
     if (lacks := extras.not_installed("metrics")) is not None:
         raise lacks
     from prometheus_client import start_http_server

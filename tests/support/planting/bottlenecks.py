@@ -52,7 +52,7 @@ name = "checked"
 target = "/checked"
 [routes.answer]
 body = { min_bytes = 1 }
-during = { matches = "(x|y)+z" }
+during = { matches = "[xy]*x[xy]{20}z" }
 """
 _OF_CHECKED = '[[workloads]]\nname = "w"\nroutes = ["checked"]'
 
@@ -73,7 +73,7 @@ def _staged(flaw: str, load: str, disturb: Disturbing | None = None, **more: str
 
 STAGED: dict[str, tuple[Who, Injected]] = {
     "a server that computes, 64 connections": ("server", _staged("works", "connections = 64")),
-    "a server that computes, 4 connections": ("server", _staged("works", "connections = 4")),
+    "a server that computes, 16 connections": ("server", _staged("works", "connections = 16")),
     "a client beside a hog that has time enough": (
         "server",
         _staged("works", "connections = 64", functools.partial(beside, busy=0.3, client=True)),
@@ -84,15 +84,15 @@ STAGED: dict[str, tuple[Who, Injected]] = {
     ),
     "a client that searches each answer": (
         "generator",
-        _staged("sends 1 MB", "connections = 4", routes=_CHECKED, workloads=_OF_CHECKED),
+        _staged("sends 128 kB", "connections = 4", routes=_CHECKED, workloads=_OF_CHECKED),
     ),
     "a client that searches each answer, 32 connections": (
         "generator",
-        _staged("sends 1 MB", "connections = 32", routes=_CHECKED, workloads=_OF_CHECKED),
+        _staged("sends 128 kB", "connections = 32", routes=_CHECKED, workloads=_OF_CHECKED),
     ),
     "a client that searches each answer, and a server that polls": (
         "generator",
-        _staged("polls", "connections = 1", routes=_CHECKED, workloads=_OF_CHECKED),
+        _staged("polls", "connections = 4", routes=_CHECKED, workloads=_OF_CHECKED),
     ),
     "a program on the server's core": ("others", _staged("works", "connections = 4", beside)),
     "a program of higher priority on the server's core": (

@@ -6,7 +6,9 @@ server.py FLAW STATE    STATE is a file in which it counts its starts
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -17,7 +19,8 @@ from pathlib import Path
 FLAW = sys.argv[1]
 BODY = b"hello\n"
 BIG = bytes(16 << 20)
-LONG = b"x" * (1 << 20) + b"z"
+LONG = bytes(random.Random(1).choices(b"xy", k=1 << 17)) + b"x" + 20 * b"y" + b"z"
+"""What `[xy]*x[xy]{20}z` takes long to be found in: a state for each of a million histories."""
 HANGS_S = 60.0
 PAUSE_S = 0.03
 """Longer than any gap between the answers of one slice."""
@@ -64,17 +67,6 @@ SLOW_START_S = {
     "every other start is slow": 0.02 if STARTS % 2 else 0.002,
     "the first start is fast": 0.02 if STARTS else 0.001,
 }
-
-
-def received(connection: socket.socket) -> bytes:
-    """What came; nothing once the client left, or was silent for too long. One that polls asks again."""
-    while True:
-        try:
-            return connection.recv(65536)
-        except BlockingIOError:
-            continue
-        except OSError:
-            return b""
 
 
 class Server:
@@ -166,7 +158,7 @@ class Server:
             more = b"X-Padding: " + b"x" * 300 + b"\r\n"
         if FLAW == "sends 16 MB":
             body = BIG
-        if FLAW in ("sends 1 MB", "polls"):
+        if FLAW in ("sends 128 kB", "polls"):
             body = LONG
         head = b"HTTP/1.1 %s\r\nContent-Type: text/plain\r\n%sContent-Length: %d\r\n\r\n"
         return head % (status, more, len(body)) + body
@@ -176,11 +168,12 @@ class Server:
         read, here = b"", 0
         if FLAW == "closes resting connections":
             connection.settimeout(PAUSE_S)
-        if FLAW == "polls":
-            connection.setblocking(False)
         with connection:
             while True:
-                more = received(connection)
+                try:
+                    more = connection.recv(65536)
+                except OSError:
+                    return
                 if not more:
                     return
                 read += more
@@ -201,6 +194,21 @@ class Server:
                     if FLAW == "closes after five" and here == 5:
                         return
 
+    def poll(self, listener: socket.socket) -> None:
+        """Ask all sockets in turn whether there is something, and never rest."""
+        listener.setblocking(False)
+        connections: list[socket.socket] = []
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                connections.append(listener.accept()[0])
+            for connection in tuple(connections):
+                with contextlib.suppress(BlockingIOError):
+                    read = connection.recv(65536, socket.MSG_DONTWAIT)
+                    if read:
+                        connection.sendall(self.answer(read.split(b" ", 2)[1]) or b"")
+                    else:
+                        connections.remove(connection)
+
     def run(self) -> None:
         """Accept for ever."""
         beside = {
@@ -210,6 +218,8 @@ class Server:
         if FLAW in beside:
             threading.Thread(target=beside[FLAW], daemon=True).start()
         with socket.create_server((os.environ["HOST"], int(os.environ["PORT"])), backlog=512) as listener:
+            if FLAW == "polls":
+                self.poll(listener)
             while True:
                 connection, _ = listener.accept()
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

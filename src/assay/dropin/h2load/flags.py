@@ -343,7 +343,7 @@ def _places(texts: dict[str, str], rest: Sequence[str]) -> tuple[Base, str, tupl
 def _lines(path: str) -> list[str]:
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8", "surrogateescape")
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have
         raise EarlyEnd(f"cannot read input file: {path}") from None
     return text.removesuffix("\n").split("\n") if text else []
 
