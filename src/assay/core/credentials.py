@@ -68,7 +68,8 @@ _SECRET = re.compile(
     r"|[a-z0-9](?:Key|Pin|Sig|Pw|Sas|Otp|Creds|Authorization|Signature)$"
 )
 """Names of what is no one else's business, whatever its value looks like."""
-_REFERENCE = re.compile(r"(?:\$\w+|\$?\{[^{}]*\})+|env:[A-Z_][A-Z0-9_]*")
+_VARIABLE = re.compile(r"env:[A-Z_][A-Z0-9_]*")
+_REFERENCE = re.compile(rf"(?:\$\w+|\$?\{{[^{{}}]*\}})+|{_VARIABLE.pattern}")
 """What a shell or Assay puts in: no value at all."""
 _SWITCH = re.compile(r"(?i:true|false|on|off|yes|no|none|null|auto)?")
 _HARMLESS = re.compile(
@@ -239,7 +240,7 @@ def without_secrets(measurement: Measurement) -> Measurement:
 
 def _of_flag(value: str) -> str:
     """The value of a flag for credentials: of a header and a form its name stays."""
-    if _REFERENCE.fullmatch(value):
+    if _VARIABLE.fullmatch(value):  # a body in braces is no reference
         return value
     header, field = _HEADER.fullmatch(value), re.fullmatch(r"([\w.-]+)=(.*)", value, re.DOTALL)
     if header and " " in value and not value.startswith("{"):
