@@ -26,7 +26,7 @@ VERBS = {
     "help laod": "did you mean 'load'?",
     "help load more": "unexpected argument 'more'",
     "load": "URL is missing; write it like `assay load http://127.0.0.1:8080/`",
-    f"load {U} http://127.0.0.1:10/": "write `assay load URL [options]`",
+    f"load {U} http://127.0.0.1:10/": "write `assay load [URL] [options]`",
     "compare one": "NEW is missing",
     "compare one two three": "unexpected argument 'three'",
     "servers more": "write `assay servers [options]`",
