@@ -254,7 +254,8 @@ def time_taken(load: Load, thresholds: Thresholds) -> Hit | None:
     hit = _disturbance(load, shares, thresholds)
     if hit is None:
         return None
-    own = at_most(shares.works, max(shares.strain, min(1.0, shares.paused / 0.05)))
+    late = min(1.0, max(shares.paused, shares.generator_lost) / 0.05)
+    own = at_most(shares.works, max(shares.strain, late))
     lost = shares.server_lost if shares.server_lost is not None else _at_worst(load, shares)
     bound = None if own is None or lost is None or lost >= 0.9 else own / (1 - lost)
     effects = _MET_ALIKE if load.washout_ns is not None else _ONE_AFTER_THE_OTHER
@@ -294,8 +295,7 @@ def _disturbance(load: Load, shares: Shares, thresholds: Thresholds) -> Hit | No
         return None
     stolen = host.steal_share
     if stolen is not None and stolen > thresholds["steal"]:
-        evidence = f"{percent(stolen)} of the CPU time was stolen by the host"
-        return Hit("warning", evidence, figures, gravity=1)
+        return Hit("warning", f"{percent(stolen)} of the CPU time was stolen by the host", figures, gravity=1)
     throttled = (host.throttled_ns or 0) / load.counts.duration_ns if load.counts.duration_ns else 0.0
     if throttled > thresholds["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
