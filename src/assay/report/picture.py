@@ -58,7 +58,7 @@ def to_svg(chart: Chart, about: str) -> str:
         y += 4
     style = svg.element("style", _flat_style())
     ground = svg.element("rect", width=FILE_WIDTH, height=y, fill=INKS["page"][0])
-    return _document(Drawing(FILE_WIDTH, y, (style, ground, *parts)), chart.title, standing=True)
+    return _document(Drawing(FILE_WIDTH, y, (style, ground, *parts)), chart.title, alone=True)
 
 
 def to_png(chart: Chart, about: str) -> bytes:
@@ -82,15 +82,15 @@ def _has_fonts() -> bool:
     """Whether the words of a chart are drawn: without any of its fonts they would be left out silently."""
     style = svg.element("style", _flat_style())
     blank, said = (
-        _document(Drawing(40, 20, (style, svg.text(2, 15, words))), "", standing=True) for words in ("", "Aa")
+        _document(Drawing(40, 20, (style, svg.text(2, 15, words))), "", alone=True) for words in ("", "Aa")
     )
     return _pixels(blank) != _pixels(said)
 
 
-def _document(drawn: Drawing, title: str, *, standing: bool = False) -> str:
+def _document(drawn: Drawing, title: str, *, alone: bool = False) -> str:
     size = f"{svg.number(drawn.width)} {svg.number(drawn.height)}"
     about: dict[str, float | str] = {"viewBox": f"0 0 {size}", "role": "img", "aria_label": title}
-    if standing:
+    if alone:
         about |= {"xmlns": "http://www.w3.org/2000/svg", "width": drawn.width, "height": drawn.height}
     return svg.element("svg", "".join(drawn.parts), **about)
 

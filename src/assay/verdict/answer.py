@@ -179,8 +179,8 @@ def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
 
 def _best(measured: Sequence[CaseSeen], findings: Sequence[Finding]) -> CaseSeen:
     """The fastest of those whose throughput is a result: nothing can be compared with another."""
-    standing = [one for one in measured if not void_by(findings, one.case.id)]
-    return max(standing or measured, key=lambda one: _geometric(one.throughput_by_block))
+    valid = [one for one in measured if not void_by(findings, one.case.id)]
+    return max(valid or measured, key=lambda one: _geometric(one.throughput_by_block))
 
 
 def _pair(seen: RunSeen, other: Case, found: Between, margin: float, wider: float) -> CandidateRatio:

@@ -58,8 +58,7 @@ _OF_CHECKED = '[[workloads]]\nname = "w"\nroutes = ["checked"]'
 
 
 def _staged(flaw: str, load: str, disturb: Disturbing | None = None, **more: str) -> Injected:
-    """A second is warm-up, so that threads, pools and the database's sessions are there."""
-    of_server = {key: more.pop(key) for key in ("services",) if key in more}
+    """Half a second is warm-up, so that threads, pools and the database's sessions are there."""
     return Injected(
         code="B1",
         flaw=flaw,
@@ -67,7 +66,6 @@ def _staged(flaw: str, load: str, disturb: Disturbing | None = None, **more: str
         load=f"{load}\nmeasure_s = 2.0\nwarm_up_min_s = 0.5\nwarm_up_max_s = 0.5",
         disturb=disturb,
         **more,  # type: ignore[arg-type]  # only texts
-        **of_server,  # type: ignore[arg-type]
     )
 
 
