@@ -209,3 +209,15 @@ def test_what_others_took_of_its_cores_bounds_it_unless_it_was_nearly_all() -> N
     found = findings_of(run([case("a")], [one(0.55, 0.3, block=b, others=0.4) for b in range(6)]))["H2"]
     assert found.on_throughput == "at least" and found.on_times == "at most"
     assert found.at_most_times == pytest.approx(1 / 0.6, rel=0.02)
+
+
+@pytest.mark.parametrize("served", [0.5, 0.85, 0.91, 0.93, 0.97, 1.0])
+@pytest.mark.parametrize("generated", [0.81, 0.9, 0.94, 0.99])
+def test_a_busy_generator_is_called_full_where_it_is_the_bottleneck_and_nowhere_else(
+    served: float, generated: float
+) -> None:
+    trials = [one(served, generated, block=b) for b in range(6)]
+    found = findings_of(run([case("a")], trials))["G1"]
+    full = found.because == "its generator was full"
+    assert full or found.because == "its generator was nearly full"
+    assert full == (named(trials[0]).who == "generator" and found.on_throughput == "at least")

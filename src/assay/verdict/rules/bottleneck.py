@@ -62,18 +62,16 @@ B1 = LoadRule(
 )
 
 _FULL_CLIENT = Effects("at least", "at most", because="its generator was full", held_back=True)
-_OWN_PACE = Effects(times="at most", because="its generator was full", when="the server's cores were full")
+_NEARLY_FULL = replace(_FULL_CLIENT, because="its generator was nearly full", when="not the bottleneck")
+_OWN_PACE = Effects(times="at most", because=_NEARLY_FULL.because, when="the server's cores were full")
 _SENT_LATE = Effects(
     times="at most", because="its generator sent late", when="an open loop was late by itself"
 )
 
 _FAST_PER_S = 20_000
-"""Answers a second of one thread from which the server's speed is what keeps it busy: a plain answer costs
-it 4 to 8 µs (docs/benchmarks.md), so that a thread which is full with fewer does something else."""
+"""Answers a second that fill a thread by themselves: a plain one costs it 4 to 8 µs (docs/benchmarks.md)."""
 
-_MORE_CORES = (
-    "give the generator more threads, on cores that the server does not use, or give the server fewer cores"
-)
+_MORE_CORES = "give the generator more threads, on cores of their own, or give the server fewer cores"
 _SERVER_TOO_FAST = (
     f"{_MORE_CORES}; on a small machine this server is too fast to be weighed by one client core"
 )
@@ -86,8 +84,8 @@ _COSTLY_REQUESTS = (
 def generator_full(load: Load, thresholds: Thresholds) -> Hit | None:
     """G1, from the threads' own CPU clocks: a bound that begins where the generator has no time to spare.
 
-    A pacer that spins is busy by design: there the send lag tells whether it kept up, unless the
-    starts waited for connections, which is the server's doing (G4).
+    Its words agree with B1's. A pacer that spins is busy by design: there the send lag tells whether it kept
+    up, unless the starts waited for connections, which is the server's doing (G4).
     """
     if spins(load):
         return _late(load, thresholds)
@@ -102,6 +100,7 @@ def generator_full(load: Load, thresholds: Thresholds) -> Hit | None:
     else:
         words = f"the generator's {counted(threads, 'thread')} used {percent(busy)} of its cores"
     least = f" (at least {exact_percent(thresholds['idle'])} must stay idle)"
+    blamed = _FULL_CLIENT if bottleneck_of(load).who == "generator" else _NEARLY_FULL
     return Hit(
         "error",
         f"{words}{least}; {_server_words(shares, load.pace_share)}",
@@ -109,7 +108,7 @@ def generator_full(load: Load, thresholds: Thresholds) -> Hit | None:
         gravity=busy,
         remedy=_SERVER_TOO_FAST if load.counts.rate_per_s > _FAST_PER_S * threads else _COSTLY_REQUESTS,
         strain=shares.strain,
-        effects=_OWN_PACE if at_most(shares.works, shares.strain) == 1.0 else _FULL_CLIENT,
+        effects=_OWN_PACE if at_most(shares.works, shares.strain) == 1.0 else blamed,
     )
 
 
@@ -141,9 +140,9 @@ def _late(load: Load, thresholds: Thresholds) -> Hit | None:
 
 G1 = LoadRule(
     code="G1",
-    title="bottleneck: the generator",
+    title="busy generator",
     severities=("error",),
-    effects=(_FULL_CLIENT, _OWN_PACE, _SENT_LATE),
+    effects=(_FULL_CLIENT, _NEARLY_FULL, _OWN_PACE, _SENT_LATE),
     thresholds=(
         Threshold("idle", 0.20, "share", "idle share that each generator thread must keep"),
         Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
