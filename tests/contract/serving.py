@@ -49,6 +49,8 @@ SPLIT = _split()
 TRUSTING = Tls(insecure=True)
 """A server behind TLS has a certificate of its own."""
 PATIENCE_S = 60
+QUICK = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+"""A JVM that compiles less of itself starts in half the CPU time (Spring: 7.5 s of 16), and answers the same."""
 STOP_S = 5.0
 """How long a server has from SIGTERM to its end: the contract of every manifest."""
 
@@ -169,7 +171,7 @@ def serving(server: Server, variant: str, folder: Path) -> Iterator[Serving]:
     with Services(specs, SETTINGS, SPLIT, folder) as services:
         services.ensure()
         log = folder / "log"
-        running = start(prepared, contract, routes[0], cpus=SPLIT.server, log=log, env=services.env)
+        running = start(prepared, contract, routes[0], cpus=SPLIT.server, log=log, env=QUICK | services.env)
         made = Serving(server, contract, routes, running)
         try:
             yield made

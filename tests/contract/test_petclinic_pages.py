@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving import SPLIT
+from serving import QUICK, SPLIT
 
 from assay.core.settings import Settings
 from assay.servers import find_server, prepare, probe, read_contract, requires, server
@@ -49,7 +49,8 @@ def started(stack: str, variant: str, log: Path) -> Iterator[int]:
     if lacking:
         pytest.skip("; ".join(f"{one.problem}: {one.install}" for one in lacking))
     route = CONTRACT.file.routes[0]
-    running = server.start(prepare(spec, SETTINGS, cores=1), CONTRACT, route, cpus=SPLIT.server, log=log)
+    prepared = prepare(spec, SETTINGS, cores=1)
+    running = server.start(prepared, CONTRACT, route, cpus=SPLIT.server, log=log, env=QUICK)
     try:
         yield running.port
     finally:
