@@ -31,6 +31,7 @@ import cluster
 import cluster_hosts
 import comparisons
 import costs
+import figures
 import http2
 import http3
 import interleaved
@@ -57,6 +58,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + burden.BENCHMARKS
     + report_time.BENCHMARKS
     + why.BENCHMARKS
+    + figures.BENCHMARKS
     + interleaved.BENCHMARKS
     + cluster.BENCHMARKS
     + cluster_hosts.BENCHMARKS
