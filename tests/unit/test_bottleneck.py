@@ -76,6 +76,8 @@ FEW = Connections(asked=64, opened=64, answered=8, reopened=0, peak=64)
         ("generator", one(1.0, 0.98, idle_cpu=0.99)),  # it burns its core at no load
         ("others", one(0.5, 0.4, others=0.5)),
         ("others", one(0.5, 0.3, lost=0.68)),
+        ("others", one(0.66, 0.65, lost=0.2)),
+        ("generator", one(0.66, 0.79, lost=0.06)),  # others had too little of its time to be the cause
         ("waiting", one(0.1, 0.2)),
         ("unknown", one(1.0, 0.2, idle_cpu=0.99)),
         ("limit", one(0.1, 0.1, plan=THINKING)),

@@ -306,7 +306,7 @@ def _busy(load: Load, shares: Shares) -> Bottleneck | None:
         return _of_server(load, shares, server)
     if by_others >= KERNEL and (shares.server or 0.0) + by_others >= FULL:
         return _taken(shares, by_others, "the server's")
-    if own >= STRAINED:
+    if own + (taken if taken < KERNEL else 0.0) >= STRAINED:  # without the others it were as good as full
         said = f"{percent(min(1.0, own))} of {'its core' if len(load.workers) == 1 else 'its busiest core'}"
         return Bottleneck("generator", min(1.0, own), shares.uncertainty, said)
     if own + shares.link >= STRAINED:
