@@ -104,9 +104,9 @@ def _machine() -> str:
 def _go(folder: Path) -> Pair:
     program = folder / "quotes"
     _run(["go", "build", "-o", str(program), "."], ROOT / "servers/quotes/go")
-    start = f"HOST=127.0.0.1 PORT={{port}} {program}"
+    start = f"CONTRACT_DIR={ROOT}/servers/quotes HOST=127.0.0.1 PORT={{port}} {program}"
     return Pair("Go with GOMAXPROCS 1 and 2", ("1", f"GOMAXPROCS=1 {start}"), ("2", f"GOMAXPROCS=2 {start}"),
-                "/quote")  # fmt: skip
+                "/franklin-says")  # fmt: skip
 
 
 def _nginx(folder: Path, name: str, more: str) -> tuple[str, str]:
