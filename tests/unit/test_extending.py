@@ -110,11 +110,8 @@ def sample() -> str:
 
 CHANGES = {
     "A rule": Change(
-        4,
-        {
-            "src/assay/verdict/rules/host.py": ("", RULE),
-            "src/assay/verdict/rules/__init__.py": ("    model.M1,", "    host.G99,\n"),
-        },
+        3,
+        {"src/assay/verdict/rules/host.py": ("", RULE)},
         (*ASSAY, "explain", "G99"),
         "a machine of no size",
     ),

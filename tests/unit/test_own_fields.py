@@ -16,7 +16,7 @@ from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
 from assay.plan.words import address
 from assay.plan.words.load_plan import drafted_load
-from assay.verdict.see import encodings_asked
+from assay.verdict.load import encodings_asked
 
 
 def plan_of(*words: str) -> LoadPlan:

@@ -36,7 +36,7 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Link
 from assay.verdict import judge, judge_load, see_run
-from assay.verdict.load import Asked, OfRun
+from assay.verdict.load import OfRun
 from assay.verdict.rule import LoadRule
 from assay.verdict.rules import RULES
 
@@ -227,11 +227,11 @@ class TestTimes:
         quoted = OfRun(fastest_mhz=None, busy_share=None, tail_quoted=True, of_a_search=False)
         hit = rule.check(replace(load_seen(), of_run=quoted), rule.defaults)
         assert hit is not None and hit.evidence.endswith("is quoted from 64 saturating connections")
-        alone = Asked(loop=Closed(connections=1), threads=1)
-        hit = rule.check(replace(load_seen(), of_run=quoted, asked=alone), rule.defaults)
+        alone = plan(load=Closed(connections=1), threads=1)
+        hit = rule.check(replace(load_seen(), of_run=quoted, plan=alone), rule.defaults)
         assert hit is not None and hit.evidence.endswith("is quoted from 1 saturating connection")
-        thinking = Asked(loop=Closed(connections=64, think_time_ns=1_000_000), threads=2)
-        idle = replace(load_seen(), of_run=quoted, asked=thinking)
+        thinking = plan(load=Closed(connections=64, think_time_ns=1_000_000), threads=2)
+        idle = replace(load_seen(), of_run=quoted, plan=thinking)
         assert rule.check(idle, rule.defaults) is None
 
 

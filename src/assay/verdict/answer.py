@@ -19,16 +19,16 @@ from typing import Literal
 
 from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate, Limit
-from assay.model.finding import Finding, Subject
+from assay.model.finding import Finding
 from assay.model.run import Run
 from assay.model.trial import Case
 from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import settled
 from assay.stats.sequential import MINIMUM_EFFECT, blocks_to_settle, detectable_by_now
 from assay.verdict.effects import void_by, widest
-from assay.verdict.facts import CaseSeen, RunSeen
+from assay.verdict.facts import RunSeen
+from assay.verdict.judge import find
 from assay.verdict.pairs import Between, pair_of
-from assay.verdict.rules import RunThresholds
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.slices import T1, T2, T6
 from assay.verdict.rules.trials import T4
@@ -137,14 +137,18 @@ class ComparisonAnswer:
 def answer(run: Run) -> ComparisonAnswer:
     """The answer of the trials so far; with what was found about them, where they have been judged."""
     seen = see_rates(run)
-    findings = run.judgement.findings if run.judgement else _of_ratios(seen)
+    # What is found so far of that which moves the ends of ratios: it would reopen at the end what had seemed
+    # settled, with budget left to settle it.
+    findings = run.judgement.findings if run.judgement else find(seen, (D1, T1, T2, T4, T6))
     candidates = [one for one in seen.cases if one.candidate]
     measured = [one for one in candidates if one.answered]
     assert isinstance(run.header.design, ComparisonDesign)  # the caller chose it for that
     margin, allowed = run.header.design.margin, run.header.design.slower_allowed
     best, pairs = None, []
     if len(measured) > 1:
-        first = _best(measured, findings)
+        # The fastest of those whose throughput is a result: nothing can be compared with another.
+        valid = [one for one in measured if not void_by(findings, one.case.id)]
+        first = max(valid or measured, key=lambda one: _geometric(one.throughput_by_block))
         best = first.case
         for other in measured:
             if other is not first:
@@ -160,27 +164,6 @@ def answer(run: Run) -> ComparisonAnswer:
         margin=margin,
         gate=None if allowed is None else gate_of(seen, findings, allowed),
     )
-
-
-def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
-    """What is found so far of that which moves the ends of ratios: it would reopen at the end what had seemed
-    settled, with budget left to settle it."""
-    thresholds = RunThresholds(seen.header.design.rules)
-    missed = ((one, T4.check(one, seen, thresholds.of(T4))) for one in seen.cases)
-    return (
-        *(
-            rule.finding(subject, hit)
-            for rule in (D1, T1, T2, T6)
-            for subject, hit in rule.check(seen, thresholds.of(rule))
-        ),
-        *(T4.finding(Subject(case=one.case.id), hit) for one, hit in missed if hit is not None),
-    )
-
-
-def _best(measured: Sequence[CaseSeen], findings: Sequence[Finding]) -> CaseSeen:
-    """The fastest of those whose throughput is a result: nothing can be compared with another."""
-    valid = [one for one in measured if not void_by(findings, one.case.id)]
-    return max(valid or measured, key=lambda one: _geometric(one.throughput_by_block))
 
 
 def _pair(seen: RunSeen, other: Case, found: Between, margin: float, wider: float) -> CandidateRatio:

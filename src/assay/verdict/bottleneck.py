@@ -111,7 +111,7 @@ class Shares:
 
 def shares_of(load: Load) -> Shares:
     """The shares of a load; of several generators, of the busiest."""
-    duration_ns = load.counts.duration_ns or 1
+    duration_ns = load.measured.measured_ns or 1
     host = load.machine.host
     cores = load.machine.client_cores
     own = max((*load.busy_shares, load.crowded_share), default=None)
@@ -119,7 +119,7 @@ def shares_of(load: Load) -> Shares:
     by_link = load.link_cores / cores if cores else 0.0
     alone = bool(load.machine.client_cpus) and not load.machine.cores_shared
     lost = used - load.crowded_share - by_link if used is not None and alone else 0.0
-    paused = max((worker.largest_stall_ns for worker in load.workers), default=0) / duration_ns
+    paused = load.longest_pause_ns / duration_ns
     seen = Shares(
         generator=None if spins(load) else own,
         generator_lost=max(0.0, lost - KERNEL),
@@ -174,7 +174,7 @@ def _lost(cores: CoreTime, threads: ThreadTime | None) -> float | None:
 
 def spins(load: Load) -> bool:
     """Whether its pacer spins, and is busy by design."""
-    return load.asked.open_loop is not None and load.asked.open_loop.pacer == "spin"
+    return load.open_loop is not None and load.open_loop.pacer == "spin"
 
 
 def at_most(busy_share: float | None, strain: float = 1.0) -> float | None:
@@ -201,11 +201,11 @@ def background_cores(load: Load) -> float | None:
     cores must not hide what is too much on the client's, so each group of cores is looked at by itself. The
     kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
-    machine, host, duration_ns = load.machine, load.machine.host, load.counts.duration_ns
+    machine, host, duration_ns = load.machine, load.machine.host, load.measured.measured_ns
     here = machine.link is None or machine.link.same_machine
     if host is None or host.busy_cores is None or (load.server is None and here) or not duration_ns:
         return None
-    served = load.server if here or not load.workers else None
+    served = load.server if here or not load.measured.workers else None
     used_ns = [served.cpu_ns if served is not None else 0, *(service.cpu_ns for service in load.services)]
     if None in used_ns:
         return None  # what they used would be blamed on others
@@ -242,7 +242,7 @@ def _silence(load: Load, shares: Shares) -> Bottleneck | None:
         return None
     return Bottleneck(
         "waiting",
-        quiet_ns / load.counts.duration_ns,
+        quiet_ns / load.measured.measured_ns,
         shares.uncertainty,
         f"no answer in the last {duration(quiet_ns)}, {counted(load.waiting.count, 'request')} waiting",
         "the server hung",
@@ -250,7 +250,7 @@ def _silence(load: Load, shares: Shares) -> Bottleneck | None:
 
 
 def _nothing(load: Load, shares: Shares) -> Bottleneck | None:
-    if load.counts.completed:
+    if load.measured.completed:
         return None
     return Bottleneck("unknown", None, 1.0, "nothing was answered")
 
@@ -264,12 +264,12 @@ def _full_link(load: Load, shares: Shares) -> Bottleneck | None:
     link = load.machine.link
     if link is None or (link.same_machine and link.emulation is None and (shares.generator or 0.0) >= FULL):
         return None
-    seconds = load.counts.duration_ns / 1e9
+    seconds = load.measured.measured_ns / 1e9
     if link.bytes_per_s and seconds and link.carried is None:
-        share = load.counts.bytes_read / seconds / link.bytes_per_s
+        share = load.measured.bytes_read / seconds / link.bytes_per_s
         if share >= LINK_FULL:
             return Bottleneck("link", share, 0.05, f"{percent(share)} of the bytes that it carries")
-    times = load.clocks.service
+    times = load.service
     if link.emulation is not None and times is not None and times.mean_ns:
         share = link.emulation.round_trip_ns / times.mean_ns
         if share >= HALF and (shares.server or 0.0) < FULL:
@@ -281,16 +281,16 @@ def _full_link(load: Load, shares: Shares) -> Bottleneck | None:
 
 def _schedule(load: Load, shares: Shares) -> Bottleneck | None:
     """An open loop whose rate was served, and a closed one that thinks for most of its time."""
-    schedule, duration_ns = load.asked.open_loop, load.counts.duration_ns
+    schedule, duration_ns = load.open_loop, load.measured.measured_ns
     if schedule is None:
-        times, think_ns = load.clocks.service, load.asked.think_time_ns
+        times, think_ns = load.service, load.think_time_ns
         share = think_ns / (think_ns + times.mean_ns) if times and think_ns else 0.0
         if share < HALF:
             return None
         said = f"{duration(think_ns)} of think time"
         return Bottleneck("limit", share, shares.uncertainty, said, "the think time that was asked for")
     intended = intended_between(schedule, 0, duration_ns)
-    served = load.counts.completed / intended if intended else 0.0
+    served = load.measured.completed / intended if intended else 0.0
     if served < 0.97 or load.pool_exhausted:
         return None
     per_s = rate(intended / (duration_ns / 1e9))
@@ -307,7 +307,8 @@ def _busy(load: Load, shares: Shares) -> Bottleneck | None:
     if by_others >= KERNEL and (shares.server or 0.0) + by_others >= FULL:
         return _taken(shares, by_others, "the server's")
     if own + (taken if taken < KERNEL else 0.0) >= STRAINED:  # without the others it were as good as full
-        said = f"{percent(min(1.0, own))} of {'its core' if len(load.workers) == 1 else 'its busiest core'}"
+        which = "its core" if len(load.measured.workers) == 1 else "its busiest core"
+        said = f"{percent(min(1.0, own))} of {which}"
         return Bottleneck("generator", min(1.0, own), shares.uncertainty, said)
     if own + shares.link >= STRAINED:
         said = f"its program used {percent(shares.link)} of the client's cores"
@@ -349,18 +350,18 @@ def _taken(shares: Shares, share: float, whose: str) -> Bottleneck:
 
 def _few_places(load: Load, shares: Shares) -> Bottleneck | None:
     """Fewer requests under way than were asked for: of streams, of connections, of an open loop's pool."""
-    waits, duration_ns = load.waits, load.counts.duration_ns
-    if waits is not None and duration_ns and load.asked.places:
-        held = max(waits.for_streams_ns / load.asked.places, waits.for_windows_ns / load.asked.connections)
+    waits, duration_ns = load.waits, load.measured.measured_ns
+    if waits is not None and duration_ns and load.places:
+        held = max(waits.for_streams_ns / load.places, waits.for_windows_ns / load.asked)
         if held / duration_ns > 0.05:
             said = f"requests waited for {percent(held / duration_ns)} of the time"
             return Bottleneck("limit", held / duration_ns, 0.05, said, "streams that the server allows")
     if load.pool_exhausted:
-        said = f"arrivals waited for all {load.asked.places:,}"
+        said = f"arrivals waited for all {load.places:,}"
         return Bottleneck("limit", 1.0, 0.05, said, "the connections that were asked for")
-    asked = load.asked.connections
-    served = min(load.connections.opened, load.connections.answered)
-    if load.asked.closed and not load.closes_each and served < 0.9 * asked:
+    asked = load.asked
+    served = min(load.measured.connections.opened, load.measured.connections.answered)
+    if load.closed and not load.closes_each and served < 0.9 * asked:
         said = f"{served:,} of {asked:,} were served"
         return Bottleneck("limit", 1 - served / asked, 0.05, said, "connections that the server takes")
     return None

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from assay.model.measurement import Outcome
-from assay.verdict.load import Access, Load
+from assay.verdict.load import Load
 from assay.verdict.rule import exact_duration
 
 
@@ -43,28 +44,42 @@ CONNECTING = {
 
 def cause_of(load: Load) -> Cause | None:
     """What most of the failed requests met; where none failed, why none was answered."""
-    way = load.way
-    if not load.counts.failed:
-        return None if load.counts.completed else _of_silence(load, way)
-    most = max(load.counts.outcomes, key=lambda outcome: outcome.count, default=None)
-    if most is None or most.count * 2 < load.counts.failed:
+    if not load.measured.failed:
+        return None if load.measured.completed else _of_silence(load)
+    most = max(load.measured.outcomes, key=lambda outcome: outcome.count, default=None)
+    if most is None or most.count * 2 < load.measured.failed:
         return None
     if most.kind in CONNECTING:
         return Cause("", CONNECTING[most.kind])
     found = _BY_KIND.get(most.kind)
-    return found(load, way, most) if found is not None else None
+    return found(load, most) if found is not None else None
 
 
-def _of_silence(load: Load, way: Access) -> Cause | None:
+def _is_tls(load: Load) -> bool:
+    return urlsplit(load.plan.url).scheme == "https"
+
+
+def _name(load: Load) -> str:
+    """What the handshake names the server: what --sni gave, else the URL's host."""
+    tls = load.plan.tls
+    return (tls.server_name if tls.asks_for_name else None) or urlsplit(load.plan.url).hostname or ""
+
+
+def _answers_began(load: Load) -> bool:
+    """Whether bytes of answers came: HTTP/2 and HTTP/3 have bytes of their own before these."""
+    return bool(load.measured.bytes_read) and load.measured.http2 is None and load.measured.http3 is None
+
+
+def _of_silence(load: Load) -> Cause | None:
     """No request ended within the measured time."""
-    if not load.requests.in_flight:
+    if not load.measured.requests.in_flight:
         return None
-    if way.tls and not way.handshakes:
+    if _is_tls(load) and not load.measured.handshakes:
         return Cause(
             "no TLS handshake was completed",
             "what listens there may not speak TLS: if so, write http://; else find out what it waits for",
         )
-    if load.counts.bytes_read and way.bytes_are_of_answers:
+    if _answers_began(load):
         return Cause(
             "answers began and did not end",
             f"measure a path whose answers end (a stream of events has no end), or {LONGER}",
@@ -72,14 +87,14 @@ def _of_silence(load: Load, way: Access) -> Cause | None:
     return Cause("", f"{LONGER}, or find out what the server waits for")
 
 
-def _tls(load: Load, way: Access, most: Outcome) -> Cause | None:
+def _tls(load: Load, most: Outcome) -> Cause | None:
     for pattern, found in _TLS:
         if re.search(pattern, most.example):
-            return found(way)
+            return found(load)
     return None
 
 
-def _unknown_authority(way: Access) -> Cause:
+def _unknown_authority(load: Load) -> Cause:
     trust = "trust its authority, or the certificate itself, with --cacert PATH"
     return Cause(
         "no authority that is trusted here has signed the server's certificate",
@@ -87,15 +102,15 @@ def _unknown_authority(way: Access) -> Cause:
     )
 
 
-def _other_name(way: Access) -> Cause:
+def _other_name(load: Load) -> Cause:
     return Cause(
-        f"the certificate is not for the name {way.server_name or way.host!r}",
+        f"the certificate is not for the name {_name(load)!r}",
         "ask for a name that it bears with --sni NAME, or accept any certificate with --insecure (-k)",
     )
 
 
-def _other_certificate(way: Access) -> Cause | None:
-    if way.insecure:
+def _other_certificate(load: Load) -> Cause | None:
+    if load.plan.tls.insecure:
         return None
     return Cause(
         "the server's certificate is not valid",
@@ -103,11 +118,11 @@ def _other_certificate(way: Access) -> Cause | None:
     )
 
 
-def _name_asked(way: Access) -> Cause | None:
+def _name_asked(load: Load) -> Cause | None:
     """Alerts of servers that choose a certificate by name, and of others that agree on nothing."""
-    if way.asks_for_name:
+    if not re.fullmatch(r"[\d.]+|.*:.*", _name(load)):  # an address is no name (RFC 6066)
         return Cause(
-            f"the server refused the handshake for the name {way.server_name or way.host!r}",
+            f"the server refused the handshake for the name {_name(load)!r}",
             "ask for a name that it serves with --sni NAME, or look at its log",
         )
     return Cause(
@@ -116,50 +131,50 @@ def _name_asked(way: Access) -> Cause | None:
     )
 
 
-_TLS: Sequence[tuple[str, Callable[[Access], Cause | None]]] = (
+_TLS: Sequence[tuple[str, Callable[[Load], Cause | None]]] = (
     ("UnknownIssuer|CaUsedAsEndEntity", _unknown_authority),
     ("not valid for name|NotValidForName", _other_name),
     ("invalid peer certificate", _other_certificate),
     ("InternalError|Unrecogni[sz]edName|AccessDenied", _name_asked),
     (
         "CertificateRequired|BadCertificate|UnknownCA|CertificateUnknown|CertificateExpired",
-        lambda way: Cause(
+        lambda load: Cause(
             "the server asks for a certificate of the client that it trusts",
             "give it one with --cert PATH and --key PATH",
         ),
     ),
     (
         "ProtocolVersion|HandshakeFailure",
-        lambda way: Cause(
+        lambda load: Cause(
             "client and server agreed on no version or cipher of TLS",
             "allow what the server speaks: --tls-min, --tls-max (TLS 1.2 and 1.3 are known)",
         ),
     ),
     (
         "InvalidContentType|corrupt message",
-        lambda way: Cause("what listens there answers without TLS", "write http:// in the URL"),
+        lambda load: Cause("what listens there answers without TLS", "write http:// in the URL"),
     ),
 )
 
 
-def _status(load: Load, way: Access, most: Outcome) -> Cause | None:
+def _status(load: Load, most: Outcome) -> Cause | None:
     """By the status that most answers had."""
-    status, count = max(way.statuses.items(), key=lambda item: item[1], default=("", 0))
-    if count * 2 < load.counts.failed:
+    status, count = max(load.measured.statuses.items(), key=lambda item: item[1], default=("", 0))
+    if count * 2 < load.measured.failed:
         return None
     evidence = f"most answers had the status {status}"
     if status in ("401", "403"):
-        return Cause(evidence, _credentials(way, most))
+        return Cause(evidence, _credentials(load, most))
     remedy = _BY_STATUS.get(status) or _BY_STATUS.get(f"{status[:1]}xx")
     if remedy is None:
         return None
-    if status == "400" and not way.tls:
+    if status == "400" and not _is_tls(load):
         remedy += "; where the port speaks TLS, write https://"
     return Cause(evidence, remedy)
 
 
-def _credentials(way: Access, most: Outcome) -> str:
-    if way.authorized:
+def _credentials(load: Load, most: Outcome) -> str:
+    if any(name.lower() == "authorization" for one in load.plan.requests for name, _ in one.headers):
         return "give credentials that the server accepts for this path"
     scheme = re.search(r"(?i)www-authenticate: *(\w+)", most.example)
     flags = {"basic": "-u NAME:PASSWORD", "bearer": "--bearer TOKEN"}
@@ -189,8 +204,8 @@ _BY_STATUS = {
 """What to do where most answers have a status that is not right."""
 
 
-def _redirects(load: Load, way: Access, most: Outcome) -> Cause:
-    if way.cookies:
+def _redirects(load: Load, most: Outcome) -> Cause:
+    if load.plan.cookies:
         return Cause("", "ask for the path that the redirects lead to, or raise --follow")
     return Cause(
         "redirects led to redirects",
@@ -198,7 +213,7 @@ def _redirects(load: Load, way: Access, most: Outcome) -> Cause:
     )
 
 
-def _elsewhere(load: Load, way: Access, most: Outcome) -> Cause:
+def _elsewhere(load: Load, most: Outcome) -> Cause:
     to = f" ({most.example})" if most.example else ""
     return Cause(
         f"redirects lead to another scheme, host or port{to}",
@@ -206,21 +221,21 @@ def _elsewhere(load: Load, way: Access, most: Outcome) -> Cause:
     )
 
 
-def _closed(load: Load, way: Access, most: Outcome) -> Cause | None:
+def _closed(load: Load, most: Outcome) -> Cause | None:
     """Where some requests were answered, the limit that the others met is not known."""
-    if load.counts.completed:
+    if load.measured.completed:
         return None
-    if load.counts.bytes_read:
+    if load.measured.bytes_read:
         return Cause("no answer was whole when its connection ended", "find the cause in the server's log")
-    tls = "" if way.tls else "; where the port speaks TLS, write https://"
+    tls = "" if _is_tls(load) else "; where the port speaks TLS, write https://"
     return Cause(
         "the server ended each connection without an answer", f"find the cause in the server's log{tls}"
     )
 
 
-def _timeout(load: Load, way: Access, most: Outcome) -> Cause:
-    limit = exact_duration(way.timeout_ns)
-    if load.counts.bytes_read and not load.counts.completed and way.bytes_are_of_answers:
+def _timeout(load: Load, most: Outcome) -> Cause:
+    limit = exact_duration(load.plan.timeout_ns)
+    if _answers_began(load) and not load.measured.completed:
         return Cause(
             f"answers began and did not end within {limit}",
             "measure a path whose answers end (a stream of events has no end), or raise --timeout",
@@ -228,9 +243,9 @@ def _timeout(load: Load, way: Access, most: Outcome) -> Cause:
     return Cause("", f"find out what the server waits for, or raise --timeout above {limit}")
 
 
-def _no_http(load: Load, way: Access, most: Outcome) -> Cause | None:
+def _no_http(load: Load, most: Outcome) -> Cause | None:
     """Not a word of it was an answer in HTTP."""
-    if load.counts.completed:
+    if load.measured.completed:
         return None
     return Cause(
         "what listens there answers with something else than HTTP/1",
@@ -238,14 +253,14 @@ def _no_http(load: Load, way: Access, most: Outcome) -> Cause | None:
     )
 
 
-def _wrong_protocol(load: Load, way: Access, most: Outcome) -> Cause:
+def _wrong_protocol(load: Load, most: Outcome) -> Cause:
     return Cause(
         f"the server does not speak the HTTP that was asked for ({most.example})",
         "leave --http2 or --http3 out, or take what the server picks with --http auto",
     )
 
 
-_BY_KIND: dict[str, Callable[[Load, Access, Outcome], Cause | None]] = {
+_BY_KIND: dict[str, Callable[[Load, Outcome], Cause | None]] = {
     "tls_error": _tls,
     "unexpected_status": _status,
     "too_many_redirects": _redirects,

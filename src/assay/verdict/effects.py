@@ -21,6 +21,14 @@ class Bounded(NamedTuple):
     slack: Slack
     limits: tuple[Limit, ...]
 
+    def ends(self, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+        """An interval, as far as its ends are still known."""
+        down, up = self.slack.down, self.slack.up
+        return (
+            max(low, 0.0) * down if low is not None and down else None,
+            high * up if high is not None and math.isfinite(up) else None,
+        )
+
     @property
     def nothing_known(self) -> bool:
         """Whether limits in both directions leave nothing of the figure."""
@@ -103,11 +111,8 @@ def known(measured: Estimate | None, left: Bounded) -> Known | None:
     low, high = measured.low, measured.high
     if measured.n < LEAST_BLOCKS or low is None or high is None:
         low, high = (measured.value, measured.value) if left.limits else (None, None)
-    return Known(
-        low=max(low, 0.0) * left.slack.down if low is not None and left.slack.down else None,
-        high=high * left.slack.up if high is not None and math.isfinite(left.slack.up) else None,
-        limits=left.limits,
-    )
+    low, high = left.ends(low, high)
+    return Known(low=low, high=high, limits=left.limits)
 
 
 def bias(findings: Iterable[Finding], *pair: str) -> float:

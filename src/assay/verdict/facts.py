@@ -85,7 +85,7 @@ class CaseSeen:
     @property
     def closed(self) -> bool:
         """Whether its loads are closed loops: throughput is found, not offered."""
-        return bool(self.loads) and all(load.asked.closed for load in self.loads)
+        return bool(self.loads) and all(load.closed for load in self.loads)
 
     @property
     def server_busy_share(self) -> float | None:
@@ -161,13 +161,6 @@ class RunSeen:
             if ratio and ratio.n >= LEAST_BLOCKS:
                 ratios[seen.case.id] = ratio
         return ratios
-
-    def ceiling_for(self, case: CaseSeen) -> CaseSeen | None:
-        """The null server's case that stands for `case`: same load, and same workload if there is one."""
-        ceilings = [other for other in self.cases if other.case.role == "ceiling" and other.measured]
-        same_load = [other for other in ceilings if other.case.load == case.case.load]
-        same_both = [other for other in same_load if other.group == case.group]
-        return next(iter(same_both or same_load), None)
 
     def find(self, case_id: str) -> CaseSeen | None:
         """The case of that id."""

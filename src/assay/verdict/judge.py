@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -53,12 +53,16 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
     Raises InputError where the record's own claims or thresholds are not what they should be.
     """
     seen = see_run(run)
-    findings = find(seen)
-    findings = (*findings, *_unknown(run.judgement))
+    findings = (*find(seen), *_unknown(run.judgement))
     order = rank(seen, findings)
     claims = tuple(judge_claim(claim, seen, findings) for claim in claims_of(run.header))
     failed = any(trial.failure is not None for trial in run.trials)
-    complete = _complete(run)
+    blocks = blocks_of(run)
+    if blocks is None:
+        tried = Counter((trial.case, trial.block) for trial in run.trials)
+        complete = len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
+    else:
+        complete = tried_in(run, blocks)
     return Judgement(
         judged_unix_ns=time.time_ns() if judged_unix_ns is None else judged_unix_ns,
         assay_version=version(),
@@ -147,26 +151,22 @@ def judge_load(
     return _sorted(rule.finding(Subject(), hit, busy_share=busy) for rule, hit in hits if hit is not None)
 
 
-def find(run: RunSeen) -> tuple[Finding, ...]:
-    """Every rule over everything it looks at, gravest findings first.
+def find(run: RunSeen, rules: Collection[Rule] = RULES.values()) -> tuple[Finding, ...]:
+    """Every rule, or these, over everything it looks at, gravest findings first.
 
     Those that ask what the others made void come last, and stand in the registry's order all the same.
     """
     thresholds = RunThresholds(run.header.design.rules)
     made: dict[str, list[Finding]] = {}
-    for rule in sorted(RULES.values(), key=lambda rule: rule.last):
+    for rule in sorted(rules, key=lambda rule: rule.last):
         if rule.last:
-            run = replace(run, void=_void(run, made))
+            known = [finding for each in made.values() for finding in each]
+            void = frozenset(seen.case.id for seen in run.cases if invalid(known, seen.case.id))
+            run = replace(run, void=void)
         made[rule.code] = [
             _remarked(finding, thresholds.remark(rule)) for finding in _apply(rule, run, thresholds)
         ]
-    return _sorted(finding for code in RULES for finding in made[code])
-
-
-def _void(run: RunSeen, made: Mapping[str, Sequence[Finding]]) -> frozenset[str]:
-    """The cases whose throughput is no result."""
-    findings = [finding for each in made.values() for finding in each]
-    return frozenset(seen.case.id for seen in run.cases if invalid(findings, seen.case.id))
+    return _sorted(finding for rule in rules for finding in made[rule.code])
 
 
 def _apply(rule: Rule, run: RunSeen, settings: RunThresholds) -> Iterator[Finding]:
@@ -179,16 +179,12 @@ def _apply(rule: Rule, run: RunSeen, settings: RunThresholds) -> Iterator[Findin
         case PairRule():
             return _apply_to_pairs(rule, run, thresholds)
         case RunRule():
+            busy = {seen.case.id: seen.server_busy_share for seen in run.cases}
             return (
-                rule.finding(subject, hit, busy_share=_busy_share(run, subject))
+                rule.finding(subject, hit, busy_share=busy.get(subject.case or ""))
                 for subject, hit in rule.check(run, thresholds)
             )
     raise TypeError(f"{rule.code} is of no known kind")
-
-
-def _busy_share(run: RunSeen, subject: Subject) -> float | None:
-    seen = run.find(subject.case or "")
-    return seen.server_busy_share if seen else None
 
 
 def _apply_to_loads(rule: LoadRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
@@ -267,12 +263,3 @@ def _remarked(finding: Finding, remark: str) -> Finding:
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Gravest first; within a severity in the order of the registry."""
     return tuple(sorted(findings, key=lambda finding: -GRAVEST[finding.severity]))
-
-
-def _complete(run: Run) -> bool:
-    """Whether every case was tried in every block."""
-    blocks = blocks_of(run)
-    if blocks is None:
-        tried = Counter((trial.case, trial.block) for trial in run.trials)
-        return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
-    return tried_in(run, blocks)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from assay.core.units import count, counted
+from assay.core.units import count
 from assay.model.design import LoadDesign
 from assay.model.estimate import Estimate
 from assay.model.finding import Finding
@@ -25,7 +25,7 @@ from assay.stats import kept_per_s, mean, requests_needed
 from assay.stats.estimates import Held, as_one, check_limit, t_quantile
 from assay.stats.quantiles import by_rank
 from assay.verdict.effects import Figures, bounded, void_by, words_of
-from assay.verdict.objective import ObjectiveLimit, figure_of, limits_of
+from assay.verdict.objective import ObjectiveLimit, figure_of, limits_of, without_connection
 
 _BATCHES = 20
 """Windows are put together to at most so many: those that follow each other depend on each other."""
@@ -97,18 +97,14 @@ def _judged(
         found, why = _throughput(plan, measured), "measured for too short a time"
     else:
         times = measured.response_time or measured.service_time
-        found, why = _time(limit, plan, measured, times), _too_few(limit, times)
+        needed = f" of {count(requests_needed(limit.quantile))}" if limit.quantile else ""
+        why = f"too few right answers: {count(times.count)}{needed}"
+        found = _time(limit, plan, measured, times)
     if found is None:
         return LimitResult(limit, "could not tell", None, why)
     left = bounded(findings, case, figures)
-    found = Estimate(
-        value=found.value,
-        low=found.low * left.slack.down if found.low is not None and left.slack.down else None,
-        high=found.high * left.slack.up if found.high is not None and math.isfinite(left.slack.up) else None,
-        n=found.n,
-        unit=found.unit,
-        method=found.method,
-    )
+    low, high = left.ends(found.low, found.high)
+    found = structs.replace(found, low=low, high=high)
     return LimitResult(
         limit, _outcome(found, limit), found, words_of(left.limits) or _missed(limit, measured)
     )
@@ -145,7 +141,8 @@ def _throughput(plan: LoadPlan, measured: Measurement) -> Estimate | None:
         return None
     size = math.ceil(len(windows) / _BATCHES)
     batches = (windows[first : first + size] for first in range(0, len(windows), size))
-    rates = [_rate(as_one(batch, sum(one.length_ns for one in batch))) for batch in batches]
+    whole = [as_one(batch, sum(one.length_ns for one in batch)) for batch in batches]
+    rates = [one.completed / (one.length_ns / 1e9) for one in whole]
     found = mean(rates, "req/s")
     if found is None or found.high is None:
         return None
@@ -182,15 +179,7 @@ def _missed(limit: ObjectiveLimit, measured: Measurement) -> str:
     """Why nothing bounds a time from above, where nothing does."""
     beyond = {"throughput": 1.0, "errors": 1.0, "max": 0.0, "mean": 0.0}.get(limit.figure)
     beyond = 1 - (limit.quantile or 0.0) if beyond is None else beyond
-    asked = measured.missed_starts + measured.completed + measured.failed
-    if measured.missed_starts <= beyond * asked:
-        return ""
-    return f"{counted(measured.missed_starts, 'request')} found no free connection"
-
-
-def _too_few(limit: ObjectiveLimit, times: Histogram) -> str:
-    needed = f" of {count(requests_needed(limit.quantile))}" if limit.quantile else ""
-    return f"too few right answers: {count(times.count)}{needed}"
+    return without_connection(measured, beyond)
 
 
 def _burst(plan: LoadPlan, times: Histogram) -> float:
@@ -211,10 +200,6 @@ def _interval(share: float, n: float) -> tuple[float, float]:
 
 def _measured(measured: Measurement) -> list[Window]:
     return [one for one in measured.windows if one.phase == "measured"]
-
-
-def _rate(window: Window) -> float:
-    return window.completed / (window.length_ns / 1e9)
 
 
 def _estimate(value: float, low: float, high: float | None, n: int, unit: str) -> Estimate:

@@ -6,46 +6,32 @@ a part which is not there stays silent.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.model.account import TimeAccount
-from assay.model.measurement import Connections, Outcome, RequestAccounting, Stray, Window, Worker
-from assay.model.plan import Closed, Open
+from assay.model.measurement import Histogram, Measurement, Window
+from assay.model.plan import Closed, LoadPlan, Open
 from assay.model.run import Environment
-from assay.model.trial import ContractSeen, GeneratorSeen, HostSeen, Link, ServerSeen, ServiceSeen, WarmUpSeen
+from assay.model.trial import (
+    Arm,
+    ContractSeen,
+    GeneratorSeen,
+    HostSeen,
+    Link,
+    ServerSeen,
+    ServiceSeen,
+    WarmUpSeen,
+)
+from assay.stats import quantiles, rate_per_s, recorded
 
 _LEFT_OVER_SHARE = 0.01
 """Missed starts, of all, from which an open loop's pool was too small."""
 
 _REACHED = frozenset({"tls_error", "wrong_protocol", "protocol_error", "closed_early", "bad_answer"})
 """Kinds of failure that only a peer can cause."""
-
-
-@dataclass(frozen=True)
-class Times:
-    """A distribution of times in ns; `quantiles` by p, only those with enough requests."""
-
-    count: int
-    min_ns: float
-    mean_ns: float
-    max_ns: float
-    quantiles: Mapping[float, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Clocks:
-    """The times of a load by the clock that took them; None where none were taken.
-
-    `opening_ns` is what all connections together spent being opened: connects and handshakes.
-    """
-
-    service: Times | None = None
-    response: Times | None = None
-    send_lag: Times | None = None
-    first_byte: Times | None = None
-    opening_ns: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -56,107 +42,6 @@ class StreamWaits:
     for_streams_ns: int
     for_windows_ns: int
     allowed: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What was asked for. `encodings` are those that answers may have, `keep_alive` is to keep connections
-    until the end. `streams` are the requests that each connection has under way at once."""
-
-    loop: Closed | Open
-    threads: int
-    http_version: str = "1.1"
-    http: str = "1"
-    streams: int = 1
-    encodings: frozenset[str] = frozenset()
-    keep_alive: bool = True
-    counted: bool = False
-    """Whether a number of requests ends it: its connections come to rest one by one."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether a completion triggers the next request."""
-        return isinstance(self.loop, Closed)
-
-    @property
-    def open_loop(self) -> Open | None:
-        """The schedule, if it does not."""
-        return None if isinstance(self.loop, Closed) else self.loop
-
-    @property
-    def connections(self) -> int:
-        """So many connections, of an open loop at most."""
-        return self.loop.connections if isinstance(self.loop, Closed) else self.loop.max_connections
-
-    @property
-    def places(self) -> int:
-        """So many requests are under way at once, of an open loop at most."""
-        return self.connections * self.streams
-
-    @property
-    def place(self) -> str:
-        """What holds one request at a time."""
-        return "connection" if self.streams == 1 else "stream"
-
-    @property
-    def think_time_ns(self) -> int:
-        """The pause between a completion and its connection's next request."""
-        return self.loop.think_time_ns if isinstance(self.loop, Closed) else 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Access:
-    """What advice to the user depends on: how the server was addressed, and with which statuses it answered.
-
-    `server_name` is what --sni gave, `handshakes` counts those of TLS that were completed.
-    """
-
-    tls: bool
-    host: str
-    server_name: str | None = None
-    insecure: bool = False
-    authorized: bool = False
-    cookies: bool = False
-    follows: bool = False
-    timeout_ns: int
-    handshakes: int = 0
-    statuses: Mapping[str, int]
-    any_redirect_is_right: bool = False
-    """Whether nobody asked for a redirect in particular: all of 2xx and 3xx pass, or everything does."""
-    bytes_are_of_answers: bool = True
-    """HTTP/2 and HTTP/3 have bytes of their own, before the first of an answer."""
-
-    @property
-    def asks_for_name(self) -> bool:
-        """Whether the handshake names the server (an address is no name, RFC 6066)."""
-        return self.server_name is not None or not re.fullmatch(r"[\d.]+|.*:.*", self.host)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What was counted over the measured time; `rate_per_s` is as it was reported."""
-
-    duration_ns: int
-    rate_per_s: float
-    completed: int
-    failed: int
-    bytes_read: int = 0
-    outcomes: tuple[Outcome, ...] = ()
-
-    @property
-    def ended(self) -> int:
-        """Requests that ended, well or otherwise."""
-        return self.completed + self.failed
-
-
-@dataclass(frozen=True)
-class Starts:
-    """Requests of the measured time that were started, those that were due and could not be, and of those
-    started how many came due while no connection was free."""
-
-    started: int
-    missed: int
-    waited: int = 0
 
 
 @dataclass(frozen=True)
@@ -170,7 +55,7 @@ class Waiting:
     @property
     def count(self) -> int:
         """How many they are."""
-        return sum(count for _, count in self.ages)
+        return self.longer_than(-1)
 
     @property
     def oldest_ns(self) -> int:
@@ -180,18 +65,6 @@ class Waiting:
     def longer_than(self, ns: float) -> int:
         """How many had waited for longer."""
         return sum(count for age, count in self.ages if age > ns)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers:
-    """What the answers were looked at for: how many were checked, how they were encoded and in which version
-    of HTTP they came, and bytes that belonged to none."""
-
-    checked: int
-    encodings: Mapping[str, int]
-    http_versions: Mapping[str, int]
-    resent: int = 0
-    stray: Stray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,24 +113,16 @@ class OfRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """One load as it was offered and answered. `requests` and `connections` are of the whole run, warm-up
-    included; `windows` and `workers` of the measured time. Where several `generators` offered it, `parts` are
-    what each of them had of it, in the same order."""
+    """One load as it was offered (`plan`) and answered (`measured`), and what was seen beside. Where several
+    `generators` offered it, `parts` are what each of them had of it, in the same order; of an interleaved
+    load `arm` has its slices."""
 
-    asked: Asked
-    counts: Counts
-    way: Access
-    starts: Starts
-    answers: Answers
-    clocks: Clocks
-    requests: RequestAccounting
-    connections: Connections
-    waits: StreamWaits | None = None
-    goaways: int = 0
-    """Connections whose end the server announced in the measured time, where they carry several requests."""
-    windows: tuple[Window, ...] = ()
-    workers: tuple[Worker, ...] = ()
+    plan: LoadPlan
+    measured: Measurement
+    windows: tuple[Window, ...]
+    """Those of the measured time."""
     machine: Machine = Machine()
+    arm: Arm | None = None
     server: ServerSeen | None = None
     services: tuple[ServiceSeen, ...] = ()
     contract: ContractSeen | None = None
@@ -265,15 +130,6 @@ class Load:
     of_run: OfRun | None = None
     generators: tuple[GeneratorSeen, ...] = ()
     parts: tuple[Load, ...] = ()
-    slices: int = 1
-    """In how many pieces it was offered: those of a load that were interleaved have edges of their own."""
-    edges_ns: int | None = None
-    """What the edges of those pieces cut off of service times, less what was brought into them; None where
-    nobody looked."""
-    waiting: Waiting | None = None
-    """What was under way at its end; None where nobody looked."""
-    washout_ns: int | None = None
-    """The shortest washout between those pieces; None where it took no turns."""
     beside: tuple[float, ...] = ()
     """For each window what the other servers of its block did in that round, as a share of their mean."""
     resting_cores: float | None = 0.0
@@ -286,12 +142,115 @@ class Load:
     server does of itself."""
 
     @property
+    def closed(self) -> bool:
+        """Whether a completion triggers the next request."""
+        return isinstance(self.plan.load, Closed)
+
+    @property
+    def open_loop(self) -> Open | None:
+        """The schedule, if it does not."""
+        return None if isinstance(self.plan.load, Closed) else self.plan.load
+
+    @property
+    def asked(self) -> int:
+        """So many connections were asked for, of an open loop at most."""
+        loop = self.plan.load
+        return loop.connections if isinstance(loop, Closed) else loop.max_connections
+
+    @property
+    def streams(self) -> int:
+        """The requests that each connection has under way at once."""
+        return self.plan.streams if self.measured.http2 or self.measured.http3 else 1
+
+    @property
+    def places(self) -> int:
+        """So many requests are under way at once, of an open loop at most."""
+        return self.asked * self.streams
+
+    @property
+    def place(self) -> str:
+        """What holds one request at a time."""
+        return "connection" if self.streams == 1 else "stream"
+
+    @property
+    def think_time_ns(self) -> int:
+        """The pause between a completion and its connection's next request."""
+        return self.plan.load.think_time_ns if isinstance(self.plan.load, Closed) else 0
+
+    @property
+    def keep_alive(self) -> bool:
+        """Whether connections are to be kept until the end (RFC 9112, 9.6)."""
+        if not self.plan.keep_alive or self.plan.requests_per_connection is not None:
+            return False
+        return "close" not in _listed(self.plan, "connection")
+
+    @property
+    def rate_per_s(self) -> float:
+        """Answers a second, as it is reported."""
+        return rate_per_s(self.measured)
+
+    @property
+    def ended(self) -> int:
+        """Requests that ended, well or otherwise."""
+        return self.measured.completed + self.measured.failed
+
+    @property
+    def service(self) -> Histogram | None:
+        """Service times; None where there are none."""
+        return _any(self.measured.service_time)
+
+    @property
+    def response(self) -> Histogram | None:
+        """Response times of an open loop."""
+        return _any(self.measured.response_time)
+
+    @cached_property
+    def waits(self) -> StreamWaits | None:
+        """How long requests waited for streams and windows, where there are any."""
+        two, three = self.measured.http2, self.measured.http3
+        if two is not None:
+            return StreamWaits(two.stream_wait_ns, two.window_stall_ns, two.streams_allowed)
+        return None if three is None else StreamWaits(three.stream_limit_ns, three.flow_stall_ns)
+
+    @cached_property
+    def waiting(self) -> Waiting | None:
+        """What was under way at its end; None where nobody looked. Of an interleaved load its own time
+        counts: that of its last slices in which nothing was answered."""
+        if self.arm is None:
+            seen = self.measured.under_way
+            return Waiting(recorded(seen.ages), seen.quiet_ns) if seen else None
+        slices = [one for one in self.arm.slices if one.phase == "measured"]
+        quiet = list(itertools.takewhile(lambda one: not one.completed, reversed(slices)))
+        quiet_ns = sum(one.length_ns for one in quiet)
+        waits = quiet[0].carried if quiet else 0
+        return Waiting(((quiet_ns, waits),) if waits else (), quiet_ns)
+
+    @property
+    def slices(self) -> int:
+        """In how many pieces it was offered: those of an interleaved load have edges of their own."""
+        return len(self.arm.rounds) if self.arm else 1
+
+    @property
+    def edges_ns(self) -> int | None:
+        """What the edges of those pieces cut off of service times, less what was brought into them; None
+        where nobody looked."""
+        if self.arm is not None:
+            return self.arm.edges_ns
+        return self.measured.under_way.edges_ns if self.measured.under_way else None
+
+    @property
+    def washout_ns(self) -> int | None:
+        """The shortest washout between those pieces; None where it took no turns."""
+        return self.arm.washout_ns if self.arm else None
+
+    @property
     def reached_nothing(self) -> bool:
         """Whether no connection was ever opened, though requests were started, and nothing answered at all:
         a handshake that failed is an answer."""
-        if not self.requests.started:
+        if not self.measured.requests.started:
             return False
-        return not self.connections.opened and all(one.kind not in _REACHED for one in self.counts.outcomes)
+        failures = self.measured.outcomes
+        return not self.measured.connections.opened and all(one.kind not in _REACHED for one in failures)
 
     @property
     def closed_by_server(self) -> int:
@@ -301,19 +260,26 @@ class Load:
         of several requests may take many of them with it when it ends, and a failed one need not end it: of
         those at least so many were closed by the server as it announced.
         """
-        reopened = self.connections.reopened
-        return max(0, reopened - self.requests.failed, min(reopened, self.goaways))
+        two, three = self.measured.http2, self.measured.http3
+        announced = two.going_away.get("NO_ERROR", 0) if two else three.goaway if three else 0
+        reopened = self.measured.connections.reopened
+        return max(0, reopened - self.measured.requests.failed, min(reopened, announced))
 
     @property
     def closes_each(self) -> bool:
         """Whether the server closes connections after an answer as a rule, so that a connection is soon
         another's, and what waits stands in the queue of connections to be accepted."""
-        return self.closed_by_server > 0.5 * self.requests.completed
+        return self.closed_by_server > 0.5 * self.measured.requests.completed
 
     @property
     def busy_shares(self) -> tuple[float, ...]:
         """The share of the time for which each thread of the generator used its core."""
-        return tuple(worker.cpu_ns / worker.wall_ns for worker in self.workers if worker.wall_ns > 0)
+        return tuple(one.cpu_ns / one.wall_ns for one in self.measured.workers if one.wall_ns > 0)
+
+    @property
+    def longest_pause_ns(self) -> int:
+        """For how long a thread of the generator did not come round although it was due, at most."""
+        return max((one.largest_stall_ns for one in self.measured.workers), default=0)
 
     @property
     def crowded_share(self) -> float:
@@ -325,7 +291,7 @@ class Load:
     def link_cores(self) -> float:
         """How many of the generator's cores the program of a link with a delay used."""
         carried = self.machine.link.carried if self.machine.link is not None else None
-        duration_ns = self.counts.duration_ns
+        duration_ns = self.measured.measured_ns
         return carried.cpu_ns / duration_ns if carried is not None and duration_ns else 0.0
 
     @property
@@ -368,7 +334,35 @@ class Load:
 
         A few starts that are left over at the end of a run do not say so.
         """
-        return self.starts.missed + self.starts.waited > _LEFT_OVER_SHARE * self.starts.started
+        without = self.measured.missed_starts + (self.measured.waited_starts or 0)
+        return without > _LEFT_OVER_SHARE * self.measured.started
+
+
+def _any(times: Histogram | None) -> Histogram | None:
+    return times if times is not None and times.count else None
+
+
+def quantile(times: Histogram | None, p: float) -> float | None:
+    """The p-quantile of times, in ns; None where too few requests stand behind it."""
+    found = quantiles(times, (p,))[0] if times is not None else None
+    return found.value_ns if found else None
+
+
+def encodings_asked(plan: LoadPlan) -> frozenset[str]:
+    """The content encodings that the plan's requests accept, without their weights."""
+    asked = (encoding.partition(";")[0].strip() for encoding in _listed(plan, "accept-encoding"))
+    return frozenset(encoding for encoding in asked if encoding)
+
+
+def _listed(plan: LoadPlan, name: str) -> Iterator[str]:
+    """The elements of the requests' fields of a name, in lower case as the name."""
+    for request in plan.requests:
+        # A raw head takes the place of the fields.
+        lines = (request.head or "").split("\r\n")[1:]
+        raw = ((given, value) for given, _, value in (line.partition(":") for line in lines))
+        for given, value in raw if request.head else request.headers:
+            if given.strip().lower() == name:
+                yield from (element.strip().lower() for element in value.split(","))
 
 
 def intended_between(load: Open, from_ns: int, to_ns: int) -> float:

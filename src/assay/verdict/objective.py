@@ -86,7 +86,8 @@ class Objective:
         """Whether it held. The first limit that was broken speaks."""
         times = measured.response_time or measured.service_time
         broken = (_broken(limit, measured, times) for limit in self.limits)
-        for said in (_behind(plan, measured), *broken, _missing(self.limits, measured)):
+        beyond = min([1 - p for limit in self.limits if (p := limit.quantile) is not None], default=1.0)
+        for said in (_behind(plan, measured), *broken, without_connection(measured, beyond)):
             if said:
                 return ObjectiveResult(False, said)
         return ObjectiveResult(True, ", ".join(_figure(limit, measured, times) for limit in self.limits))
@@ -146,10 +147,9 @@ def _behind(plan: LoadPlan, measured: Measurement) -> str:
     return ""
 
 
-def _missing(limits: tuple[ObjectiveLimit, ...], measured: Measurement) -> str:
-    """Requests that found no free connection have no response time, and had they one, it would be long:
-    they may be no more than the strictest percentile leaves beyond itself."""
-    beyond = min([1 - p for limit in limits if (p := limit.quantile) is not None], default=1.0)
+def without_connection(measured: Measurement, beyond: float) -> str:
+    """How many requests found no free connection, where they are more than the share `beyond` that a figure
+    leaves out; "" else. They have no response time, and had they one, it would be long."""
     asked = measured.missed_starts + measured.completed + measured.failed
     if measured.missed_starts <= beyond * asked:
         return ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import structs
 
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
@@ -48,15 +50,7 @@ class Between:
         """The ratio with the ends that are known."""
         if self.pair is None:
             return None
-        ratio = self.pair.ratio
-        return Estimate(
-            value=ratio.value,
-            low=self.pair.low,
-            high=self.pair.high,
-            n=ratio.n,
-            unit=ratio.unit,
-            method=ratio.method,
-        )
+        return structs.replace(self.pair.ratio, low=self.pair.low, high=self.pair.high)
 
 
 def pair_of(
@@ -102,13 +96,11 @@ def _pull(a: CaseSeen, b: CaseSeen) -> float | None:
     With D what an answer costs the server and c the client, one that takes c of its time serves 1 / (D + c):
     the ratio lies between that of D and that of c, so the truth lies beyond it, seen from there.
     """
-    costs = [mean_over(by_block(seen.trials, "client_cpu")) for seen in (a, b)]
-    return costs[1] / costs[0] if all(costs) else None
-
-
-def mean_over(values: Mapping[int, float]) -> float:
-    """The mean; 0 of nothing."""
-    return statistics.fmean(values.values()) if values else 0.0
+    costs = [by_block(seen.trials, "client_cpu").values() for seen in (a, b)]
+    if not all(costs):
+        return None
+    ours, theirs = map(statistics.fmean, costs)
+    return theirs / ours if ours and theirs else None
 
 
 def sides(
@@ -127,7 +119,8 @@ def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen
     limits: list[Limit] = []
     for seen in (a, b):
         left = bounded(findings, seen.case.id, "times") if _timed(metric) else UNLIMITED
-        sides.append(replace(_side(seen, metric), slack=left.slack))
+        side = Side({}, EXACT, seen.capacity) if metric == "capacity" else Side(by_block(seen.trials, metric))
+        sides.append(replace(side, slack=left.slack))
         limits += left.limits
     names = a.case.id, b.case.id
     made = pair(
@@ -174,12 +167,6 @@ def compared(a: str, b: str, relation: Between, *, shown: bool) -> Compared:
     return Compared(a=a, b=b, ratio=ratio, known=relation.known, shown=shown, void=relation.void)
 
 
-def _side(seen: CaseSeen, metric: Metric) -> Side:
-    if metric == "capacity":
-        return Side({}, EXACT, seen.capacity)
-    return Side(by_block(seen.trials, metric))
-
-
 def _timed(metric: Metric) -> bool:
     return metric.startswith(("service_time", "response_time"))
 
@@ -190,14 +177,11 @@ def _void(findings: Sequence[Finding], a: str, b: str, metric: Metric) -> tuple[
         return ()
     figures: Figures = "times" if metric == "capacity" or _timed(metric) else "throughput"
     alone = [code for case in (a, b) for code in void_by(findings, case, figures)]
+    # That one direction of two throughputs holds says nothing of two times.
+    forbidding = ("void",) if metric == "throughput" else ("void", "one way")
     if metric != "peak_memory":
-        alone += [finding.code for finding in between(findings, a, b) if _forbids(finding, metric)]
+        alone += [one.code for one in between(findings, a, b) if one.on_comparison in forbidding]
     return tuple(dict.fromkeys(alone))
-
-
-def _forbids(finding: Finding, metric: Metric) -> bool:
-    """That one direction of two throughputs holds says nothing of two times."""
-    return finding.on_comparison == "void" or (finding.on_comparison == "one way" and metric != "throughput")
 
 
 def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[Limit, ...]]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import msgspec
+
 from assay.core import units
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.verdict.bottleneck import at_most
@@ -214,7 +216,8 @@ def hit_of(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | None:
         for seen, part in zip(load.generators, parts, strict=True)
         if (hit := rule.check(part, thresholds)) is not None
     ]
-    if rule.of_server_too and (hit := rule.check(replace(load, workers=()), thresholds)) is not None:
+    alone = msgspec.structs.replace(load.measured, workers=())
+    if rule.of_server_too and (hit := rule.check(replace(load, measured=alone), thresholds)) is not None:
         hits.append(replace(hit, evidence=f"the server's machine: {hit.evidence}"))
     return max(hits, key=lambda hit: (GRAVEST[hit.severity], hit.gravity), default=None)
 

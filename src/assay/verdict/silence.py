@@ -15,10 +15,10 @@ FACTOR = 2.0
 def patience_ns(load: Load, least_ns: float = LEAST_NS, factor: float = FACTOR) -> float | None:
     """For how long a request of this load may wait before it waits for longer than answers take; None where
     no answer tells how long they take."""
-    if load.clocks.service is None:
+    if load.service is None:
         return None
-    begun = load.clocks.first_byte  # of wrong answers, too
-    return max(least_ns, factor * max(load.clocks.service.max_ns, begun.max_ns if begun else 0.0))
+    # The first bytes are of wrong answers, too.
+    return max(least_ns, factor * max(load.service.max_ns, load.measured.first_byte_time.max_ns))
 
 
 def silent_ns(load: Load, patience: float | None) -> float:
@@ -28,8 +28,7 @@ def silent_ns(load: Load, patience: float | None) -> float:
     if waiting is None or patience is None:
         return 0.0
     silence = min(waiting.quiet_ns, waiting.oldest_ns)
-    paused = max((worker.largest_stall_ns for worker in load.workers), default=0)
-    return float(silence) if silence > patience and paused < silence / 2 else 0.0
+    return float(silence) if silence > patience and load.longest_pause_ns < silence / 2 else 0.0
 
 
 def fell_silent(load: Load) -> bool:
@@ -42,5 +41,5 @@ def silence_words(load: Load, quiet_ns: float) -> str:
     waiting = load.waiting.count if load.waiting else 0
     return (
         f"the server answered nothing in the last {duration(quiet_ns)} of "
-        f"{duration(load.counts.duration_ns)} ({counted(waiting, 'request')} waiting)"
+        f"{duration(load.measured.measured_ns)} ({counted(waiting, 'request')} waiting)"
     )

@@ -1,4 +1,4 @@
-"""The rules, by what they are about, and the registry of all there are in the order they are listed."""
+"""The rules, by what they are about, and all there are in the order they are listed."""
 
 from __future__ import annotations
 
@@ -22,59 +22,18 @@ from assay.verdict.rules import (
     work,
 )
 
-_ALL: tuple[Rule, ...] = (
-    bottleneck.B1,
-    bottleneck.G1,
-    offered.G3,
-    offered.G4,
-    bottleneck.G6,
-    trials.G7,
-    offered.G8,
-    host.G9,
-    host.G10,
-    host.G11,
-    host.G12,
-    offered.G13,
-    model.M1,
-    model.M2,
-    model.M3,
-    design.M4,
-    design.M5,
-    design.M6,
-    bottleneck.M7,
-    work.W1,
-    work.W2,
-    work.W3,
-    fairness.W4,
-    fairness.W5,
-    fairness.W6,
-    fairness.W7,
-    fairness.W8,
-    work.W9,
-    samples.S1,
-    samples.S2,
-    trials.S3,
-    trials.S4,
-    trials.S5,
-    trials.S6,
-    samples.S7,
-    design.D1,
-    design.D2,
-    design.D4,
-    design.D5,
-    slices.T1,
-    slices.T2,
-    slices.T3,
-    trials.T4,
-    trials.T5,
-    slices.T6,
-    host.H1,
-    bottleneck.H2,
-    host.H3,
-)
+_FILES = (bottleneck, design, fairness, host, model, offered, samples, slices, trials, work)
+_LETTERS = "BGMWSDTH"
 
-RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _ALL})
-"""Every rule by its code."""
+
+def _all() -> Mapping[str, Rule]:
+    rules = [one for file in _FILES for one in vars(file).values() if isinstance(one, Rule)]
+    rules.sort(key=lambda rule: (_LETTERS.index(rule.code[0]), int(rule.code[1:])))
+    return MappingProxyType({rule.code: rule for rule in rules})
+
+
+RULES = _all()
+"""Every rule of those files by its code, in the order they are listed."""
 
 
 def explain(code: str) -> Rule:

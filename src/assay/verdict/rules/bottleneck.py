@@ -23,7 +23,7 @@ from assay.verdict.bottleneck import (
     spins,
 )
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.load import Load
+from assay.verdict.load import Load, quantile
 from assay.verdict.rule import (
     NONE,
     CaseRule,
@@ -91,7 +91,7 @@ def generator_full(load: Load, thresholds: Thresholds) -> Hit | None:
         return _late(load, thresholds)
     shares = shares_of(load)
     busy = shares.generator
-    if busy is None or busy <= 1 - thresholds["idle"] or not load.counts.completed:
+    if busy is None or busy <= 1 - thresholds["idle"] or not load.measured.completed:
         return None
     threads = len(load.busy_shares)
     if max(load.busy_shares) > 1 - thresholds["idle"]:
@@ -106,7 +106,7 @@ def generator_full(load: Load, thresholds: Thresholds) -> Hit | None:
         f"{words}{least}; {_server_words(shares, load.pace_share)}",
         {"idle_share": 1 - busy, "strain": shares.strain, "limit": thresholds["idle"]},
         gravity=busy,
-        remedy=_SERVER_TOO_FAST if load.counts.rate_per_s > _FAST_PER_S * threads else _COSTLY_REQUESTS,
+        remedy=_SERVER_TOO_FAST if load.rate_per_s > _FAST_PER_S * threads else _COSTLY_REQUESTS,
         strain=shares.strain,
         effects=_OWN_PACE if at_most(shares.works, shares.strain) == 1.0 else blamed,
     )
@@ -122,9 +122,7 @@ def _server_words(shares: Shares, busy: float | None) -> str:
 
 
 def _late(load: Load, thresholds: Thresholds) -> Hit | None:
-    clocks = load.clocks
-    lag = clocks.send_lag.quantiles.get(0.99) if clocks.send_lag else None
-    response = clocks.response.quantiles.get(0.99) if clocks.response else None
+    lag, response = quantile(load.measured.send_lag, 0.99), quantile(load.response, 0.99)
     if lag is None or response is None or load.pool_exhausted:
         return None
     if lag <= max(thresholds["send_lag"], thresholds["send_lag_share"] * response):
@@ -175,9 +173,9 @@ def link_full(load: Load, thresholds: Thresholds) -> Hit | None:
     if link is not None and link.carried is not None:
         return _not_as_asked(link.carried, thresholds) or _crowded_by_link(shares_of(load))
     ceiling = link.bytes_per_s if link else None
-    if not ceiling or not load.counts.bytes_read or not load.counts.duration_ns:
+    if not ceiling or not load.measured.bytes_read or not load.measured.measured_ns:
         return None
-    per_s = load.counts.bytes_read / (load.counts.duration_ns / 1e9)
+    per_s = load.measured.bytes_read / (load.measured.measured_ns / 1e9)
     if per_s < thresholds["link"] * ceiling:
         return None
     way = "link" if load.generators else "loopback"
@@ -275,9 +273,9 @@ _ONE_AFTER_THE_OTHER = replace(_MET_ALIKE, comparison=None, when="one after the 
 
 def _disturbance(load: Load, shares: Shares, thresholds: Thresholds) -> Hit | None:
     host = load.machine.host
-    longest = max((worker.largest_stall_ns for worker in load.workers), default=0)
+    longest = load.longest_pause_ns
     figures = {} if host is None or host.steal_share is None else {"steal_share": host.steal_share}
-    if longest > thresholds["stall"] and load.counts.duration_ns:
+    if longest > thresholds["stall"] and load.measured.measured_ns:
         most = exact_duration(thresholds["stall"])
         words = f"the generator stood still for {duration(longest)} (at most {most})"
         used = "" if shares.generator is None else f", and used {percent(shares.generator)} of its core"
@@ -295,7 +293,7 @@ def _disturbance(load: Load, shares: Shares, thresholds: Thresholds) -> Hit | No
     stolen = host.steal_share
     if stolen is not None and stolen > thresholds["steal"]:
         return Hit("warning", f"{percent(stolen)} of the CPU time was stolen by the host", figures, gravity=1)
-    throttled = (host.throttled_ns or 0) / load.counts.duration_ns if load.counts.duration_ns else 0.0
+    throttled = (host.throttled_ns or 0) / load.measured.measured_ns if load.measured.measured_ns else 0.0
     if throttled > thresholds["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
         return Hit("warning", evidence, figures | {"throttled_share": throttled}, gravity=1)
@@ -365,7 +363,7 @@ H2 = LoadRule(
 def waits(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """M7: cores idle on both sides. Over an emulated network the way sets the pace, on purpose."""
     meant = case.case.emulation is not None or case.case.facts.get("bottleneck")
-    if not case.closed or meant or any(load.asked.think_time_ns for load in case.loads):
+    if not case.closed or meant or any(load.think_time_ns for load in case.loads):
         return None
     found = [bottleneck_of(load) for load in case.loads if not fell_silent(load)]
     waiting = [one for one in found if one.who == "waiting"]

@@ -12,7 +12,7 @@ from assay.stats import MINIMUM_EFFECT
 from assay.stats.pairing import ALPHA, pair
 from assay.stats.quantiles import constant_fit, poisson_fit
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.load import Load, intended_between
+from assay.verdict.load import Load, intended_between, quantile
 from assay.verdict.rule import (
     Effects,
     Hit,
@@ -165,10 +165,9 @@ D5 = RunRule(
 
 def waiting_hidden(load: Load, thresholds: Thresholds) -> Hit | None:
     """M4, open loops: both clocks side by side."""
-    clocks = load.clocks
-    if load.asked.closed or clocks.response is None or clocks.service is None:
+    if load.closed:
         return None
-    response, service = clocks.response.quantiles.get(0.99), clocks.service.quantiles.get(0.99)
+    response, service = quantile(load.response, 0.99), quantile(load.service, 0.99)
     if response is None or service is None:
         return None
     if response <= thresholds["factor"] * service or response - service <= thresholds["least"]:
@@ -204,9 +203,9 @@ M4 = LoadRule(
 def tail_from_closed_loop(load: Load, thresholds: Thresholds) -> Hit | None:
     """M5, where a claim rests on such a tail. Think time keeps a loop below saturation."""
     quoted = load.of_run is not None and load.of_run.tail_quoted
-    if not load.asked.closed or not quoted or load.asked.think_time_ns:
+    if not load.closed or not quoted or load.think_time_ns:
         return None
-    many = counted(load.asked.places, f"saturating {load.asked.place}")
+    many = counted(load.places, f"saturating {load.place}")
     return Hit("warning", f"a tail of service times is quoted from {many}")
 
 
@@ -227,7 +226,7 @@ M5 = LoadRule(
 
 def arrivals_otherwise(load: Load, thresholds: Thresholds) -> Hit | None:
     """M6: counts of starts per window against the claimed arrivals."""
-    schedule = load.asked.open_loop
+    schedule = load.open_loop
     if schedule is None or len(load.windows) < 2 or load.pool_exhausted:
         return None
     whole = [window for window in load.windows if window.length_ns >= 0.9 * load.windows[0].length_ns]

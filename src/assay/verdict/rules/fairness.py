@@ -13,7 +13,7 @@ from assay.core.units import time as duration
 from assay.model.measurement import Stray
 from assay.model.trial import Case
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.load import Answers, Load
+from assay.verdict.load import Load, encodings_asked
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
 from assay.verdict.silence import FACTOR, LEAST_NS, patience_ns, silence_words, silent_ns
 
@@ -53,22 +53,22 @@ W4 = CaseRule(
 
 def negotiated_otherwise(load: Load, thresholds: Thresholds) -> Hit | None:
     """W5: encodings that nobody asked for, another HTTP, stray bytes, and connections that were not kept."""
-    hit = _answered_otherwise(load, load.answers)
+    hit = _answered_otherwise(load)
     if hit is not None:
         return hit
-    if load.answers.stray.bytes:
-        return _strayed(load.answers.stray, load.counts.ended, thresholds["reopened"])
-    return _not_kept(load, thresholds) if load.asked.keep_alive else None
+    if load.measured.stray.bytes:
+        return _strayed(load.measured.stray, load.ended, thresholds["reopened"])
+    return _not_kept(load, thresholds) if load.keep_alive else None
 
 
-def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
+def _answered_otherwise(load: Load) -> Hit | None:
     """Encodings that nobody asked for, and another HTTP."""
-    asked = load.asked
+    asked, answers, encodings = load.plan, load.measured, encodings_asked(load.plan)
     wanted = "2" if asked.http == "auto" else asked.http
     if asked.http in ("2", "3") and answers.http_versions and set(answers.http_versions) != {wanted}:
         came = ", ".join(f"HTTP/{version}" for version in sorted(answers.http_versions))
         return Hit("error", f"answers came as {came}, though HTTP/{wanted} was asked for")
-    foreign = [outcome for outcome in load.counts.outcomes if outcome.kind == "wrong_protocol"]
+    foreign = [outcome for outcome in load.measured.outcomes if outcome.kind == "wrong_protocol"]
     if foreign:
         many = counted(sum(outcome.count for outcome in foreign), "request")
         return Hit(
@@ -78,9 +78,9 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
             remedy=f"leave --http{wanted} out, or let the server speak it (--http auto takes what it picks)",
         )
     seen = {name for name, count in answers.encodings.items() if count} - PLAIN
-    unasked = seen - asked.encodings if "*" not in asked.encodings else set()
+    unasked = seen - encodings if "*" not in encodings else set()
     if unasked:
-        accepted = ", ".join(sorted(asked.encodings)) or "no encoding"
+        accepted = ", ".join(sorted(encodings)) or "no encoding"
         return Hit("error", f"answers came as {', '.join(sorted(unasked))}, though {accepted} was asked for")
     older = answers.http_versions.get("1.0", 0)
     if asked.http_version != "1.1" or not older:  # the other way round is the rule: RFC 9110, 2.5
@@ -100,7 +100,7 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
 
 def _not_kept(load: Load, thresholds: Thresholds) -> Hit | None:
     """Connections that had to be opened again, other than after failures."""
-    ended, closed = load.requests.completed + load.requests.failed, load.closed_by_server
+    ended, closed = load.measured.requests.completed + load.measured.requests.failed, load.closed_by_server
     share = closed / ended if ended else 0.0
     if share <= thresholds["reopened"]:
         return None
@@ -251,7 +251,7 @@ def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
     hanging = waiting.longer_than(patience) if waiting.quiet_ns < patience else 0
     if not hanging:
         return None
-    share = hanging / max(1, load.counts.ended)
+    share = hanging / max(1, load.ended)
     return Hit(
         "warning",
         f"{counted(hanging, 'request')} had no answer after {duration(patience)} or more "

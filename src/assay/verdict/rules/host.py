@@ -20,7 +20,7 @@ def cores_shared(load: Load, thresholds: Thresholds) -> Hit | None:
     Threads that wait for each other leave the server idle, which bounds it from above. A server that
     shares its cores has less of them than its own share of the time says: nothing bounds that.
     """
-    machine, threads = load.machine, load.asked.threads
+    machine, threads = load.machine, load.plan.threads
     shared, cores = machine.cores_shared, machine.client_cores
     figures = {"shared_cores": float(len(shared)), "threads": float(threads), "cores": float(cores or 0)}
     if shared:
@@ -69,11 +69,11 @@ H1 = LoadRule(
 
 def machine_unfit(load: Load, thresholds: Thresholds) -> Hit | None:
     """H3: limits that were hit are errors; settings that make figures wander are noted."""
-    for outcome in load.counts.outcomes:
+    for outcome in load.measured.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
             evidence = f"{counted(outcome.count, 'request')} found {_LIMITS[outcome.kind]}"
             return Hit("error", evidence, {"count": float(outcome.count)}, outcome.count)
-    machine, asked = load.machine.environment, load.asked.connections
+    machine, asked = load.machine.environment, load.asked
     if machine is None:
         return None
     notes = []
@@ -150,7 +150,7 @@ G9 = CaseRule(
 
 def generators_unequal(load: Load, thresholds: Thresholds) -> Hit | None:
     """G10: what each should have done follows from its connections or its workers; what it did differs."""
-    if len(load.generators) < 2 or not load.asked.closed:
+    if len(load.generators) < 2 or not load.closed:
         return None
     each = {
         one.node: one.measurement.completed / max(1, one.measurement.connections.asked)
@@ -188,7 +188,7 @@ def clocks_uncertain(load: Load, thresholds: Thresholds) -> Hit | None:
     """G11: instants that may be so far off say nothing of times as short as the measured ones."""
     if not load.generators:
         return None
-    limit = max(thresholds["apart"], thresholds["share"] * load.counts.duration_ns)
+    limit = max(thresholds["apart"], thresholds["share"] * load.measured.measured_ns)
     if load.washout_ns is not None:
         return _slices_apart(load.generators, load.washout_ns, limit)
     worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))

@@ -7,8 +7,10 @@ import itertools
 from assay.core.units import counted, rate
 from assay.core.units import share as percent
 from assay.core.units import time as duration
+from assay.model.plan import StopAtCount
+from assay.stats import quantiles
 from assay.verdict.bottleneck import shares_of
-from assay.verdict.load import Load
+from assay.verdict.load import Load, quantile
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.silence import fell_silent
 
@@ -33,17 +35,18 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     More than the connections is impossible. Fewer means that connections stood idle: after failures,
     or because the generator, busy with the rest of a batch of answers, had not sent their next request.
     """
-    times, duration_ns, asked = load.clocks.service, load.counts.duration_ns, load.asked.places
-    if not load.asked.closed or not asked or not duration_ns or times is None:
+    times, duration_ns, asked = load.service, load.measured.measured_ns, load.places
+    if not load.closed or not asked or not duration_ns or times is None:
         return None
-    if load.asked.counted and times.count < _FEWEST_EACH * asked:
+    by_count = isinstance(load.plan.stop, StopAtCount)
+    if by_count and times.count < _FEWEST_EACH * asked:
         return None
-    round_ns = times.mean_ns + load.asked.think_time_ns
+    round_ns = times.mean_ns + load.think_time_ns
     beside = _beside(load)
     in_flight = (times.count * round_ns + sum(beside.values())) / duration_ns
-    is_exact = load.edges_ns is not None and not load.counts.failed
-    unseen_ns = load.asked.think_time_ns if is_exact else round_ns
-    unseen_ns += times.max_ns if load.asked.counted else 0
+    is_exact = load.edges_ns is not None and not load.measured.failed
+    unseen_ns = load.think_time_ns if is_exact else round_ns
+    unseen_ns += times.max_ns if by_count else 0
     allowed = max(thresholds["relative"] * asked, thresholds["connections"])
     allowed += min(1.0, load.slices * unseen_ns / duration_ns) * asked
     off = abs(in_flight - asked)
@@ -58,12 +61,12 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     idle = asked - in_flight
     waited = _what_the_others_waited_for(load, idle * duration_ns)
     figures = {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed}
-    places = counted(asked, load.asked.place)
+    places = counted(asked, load.place)
     if idle > 0 and waited:
         words = f"{seen}; the others of {places} waited {waited}"
         return Hit("warning", words, figures, off / asked, remedy=_MANY_OPENED, effects=_WAITED)
     words = f"{seen}, not the {places} (tolerance {allowed:,.1f})"
-    if idle < 0 or load.counts.failed or load.connections.reopened:
+    if idle < 0 or load.measured.failed or load.measured.connections.reopened:
         return Hit("error", words, figures, gravity=off / asked)
     shares = shares_of(load)
     late = shares.strain > 0 or shares.paused > 0.05
@@ -81,10 +84,10 @@ def _what_the_others_waited_for(load: Load, idle_ns: float) -> str:
     connections; "" where that does not explain it."""
     if load.closes_each:
         return "to be opened or accepted, as the server closes each after an answer"
-    times, closed = load.clocks.service, load.closed_by_server
-    if load.asked.streams == 1 or load.counts.failed or times is None or not closed:
+    times, closed = load.service, load.closed_by_server
+    if load.streams == 1 or load.measured.failed or times is None or not closed:
         return ""
-    longest_ns = closed * load.asked.streams * times.quantiles.get(0.99, times.max_ns)
+    longest_ns = closed * load.streams * (quantile(times, 0.99) or times.max_ns)
     if idle_ns > longest_ns:
         return ""
     return f"for others to end on {counted(closed, 'connection')} that the server closed"
@@ -98,12 +101,14 @@ def _beside(load: Load) -> dict[str, float]:
     cut_off = "cut off by the ends of slices" if interleaved else "under way at the end"
     brought = "begun before their slices taken off" if interleaved else "begun before the load taken off"
     # All streams of a connection wait for it, unless some think or, having failed, wait to try again.
-    waiting = 1 if load.counts.failed or load.asked.think_time_ns else load.asked.streams
+    waiting = 1 if load.measured.failed or load.think_time_ns else load.streams
+    opened = (load.measured.connect_time, load.measured.handshake_time)
+    opening_ns = sum(times.count * times.mean_ns for times in opened if times is not None)
     return {
-        "connections being opened": load.clocks.opening_ns * waiting,
+        "connections being opened": opening_ns * waiting,
         "waiting for a stream": load.waits.for_streams_ns if load.waits is not None else 0,
         cut_off: max(0, edges_ns),
-        brought: 0 if load.counts.failed else min(0, edges_ns),
+        brought: 0 if load.measured.failed else min(0, edges_ns),
     }
 
 
@@ -147,10 +152,11 @@ M1 = LoadRule(
 
 def impossible_times(load: Load, thresholds: Thresholds) -> Hit | None:
     """M2: order among the figures of one distribution. Histogram buckets forgive a little."""
-    for clock, times in (("service", load.clocks.service), ("response", load.clocks.response)):
+    for clock, times in (("service", load.service), ("response", load.response)):
         if times is None:
             continue
-        ordered = [times.min_ns, *(value for _, value in sorted(times.quantiles.items())), times.max_ns]
+        between = [one.value_ns for one in quantiles(times, (0.5, 0.9, 0.99)) if one]
+        ordered = [times.min_ns, *between, times.max_ns]
         slack = 1 + thresholds["rounding"]
         figures = {"min_ns": times.min_ns, "mean_ns": times.mean_ns, "max_ns": times.max_ns}
         if any(low > high * slack for low, high in itertools.pairwise(ordered)):
@@ -160,7 +166,7 @@ def impossible_times(load: Load, thresholds: Thresholds) -> Hit | None:
         if not times.min_ns <= times.mean_ns * slack or not times.mean_ns <= times.max_ns * slack:
             evidence = f"the mean {clock} time, {duration(times.mean_ns)}, lies outside its own range"
             return Hit("error", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
-        p99 = times.quantiles.get(0.99)
+        p99 = quantile(times, 0.99)
         if p99 is not None and times.mean_ns > p99 * slack:
             evidence = f"the mean {clock} time, {duration(times.mean_ns)}, is above its p99, {duration(p99)}"
             return Hit("warning", evidence, figures | {"p99_ns": p99}, gravity=1, effects=_ODD)
@@ -189,7 +195,7 @@ M2 = LoadRule(
 
 def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
     """M3: the rate against each other account of the same requests, and the balance of the requests."""
-    requests = load.requests
+    requests = load.measured.requests
     missing = requests.started - requests.completed - requests.failed - requests.in_flight
     if missing:
         return Hit(
@@ -203,7 +209,7 @@ def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
     if unrecorded is not None:
         return unrecorded
     for account, per_s in _accounts(load):
-        reported = load.counts.rate_per_s
+        reported = load.rate_per_s
         if max(per_s, reported) <= 0:
             continue
         off = abs(per_s - reported) / max(per_s, reported)
@@ -219,10 +225,10 @@ def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
 
 def _unrecorded(load: Load, relative: float) -> Hit | None:
     """Each right answer has one recorded time; a failed request may have one."""
-    if load.clocks.service is None:
+    if load.service is None:
         return None
-    times, completed = load.clocks.service.count, load.counts.completed
-    least, most = completed * (1 - relative), load.counts.ended * (1 + relative)
+    times, completed = load.service.count, load.measured.completed
+    least, most = completed * (1 - relative), load.ended * (1 + relative)
     if least <= times <= most:
         return None
     evidence = f"{counted(times, 'time')} recorded for {counted(completed, 'answer')}"
@@ -232,11 +238,11 @@ def _unrecorded(load: Load, relative: float) -> Hit | None:
 def _accounts(load: Load) -> list[tuple[str, float]]:
     """Every other way in which this load's rate can be computed."""
     accounts = []
-    seconds = load.counts.duration_ns / 1e9
+    seconds = load.measured.measured_ns / 1e9
     if seconds:
-        accounts.append(("answers over time", load.counts.completed / seconds))
-    if seconds and load.workers:
-        by_threads = sum(worker.completed for worker in load.workers)
+        accounts.append(("answers over time", load.measured.completed / seconds))
+    if seconds and load.measured.workers:
+        by_threads = sum(worker.completed for worker in load.measured.workers)
         accounts.append(("the threads' own counts", by_threads / seconds))
     windows_ns = sum(window.length_ns for window in load.windows)
     if windows_ns:

@@ -14,10 +14,10 @@ from assay.verdict.silence import fell_silent
 
 def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:
     """G3, open loops: what was sent against what the schedule asked for over the measured time."""
-    schedule = load.asked.open_loop
+    schedule = load.open_loop
     if schedule is None or fell_silent(load):
         return None
-    started, intended = load.starts.started, intended_between(schedule, 0, load.counts.duration_ns)
+    started, intended = load.measured.started, intended_between(schedule, 0, load.measured.measured_ns)
     if intended <= 0:
         return None
     missing = 1 - started / intended
@@ -62,9 +62,9 @@ G3 = LoadRule(
 def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
     """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does. Starts that waited
     are counted."""
-    if load.asked.closed or not load.asked.places or fell_silent(load):
+    if load.closed or not load.places or fell_silent(load):
         return None
-    missed, waited = load.starts.missed, load.starts.waited
+    missed, waited = load.measured.missed_starts, load.measured.waited_starts or 0
     if missed:
         return Hit(
             "warning",
@@ -72,10 +72,10 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
             {"missed_starts": float(missed)},
             gravity=missed,
         )
-    share, limit = waited / max(1, load.starts.started), thresholds["waited"]
+    share, limit = waited / max(1, load.measured.started), thresholds["waited"]
     if share <= limit:
         return None
-    found = f"{counted(waited, 'start')} came due while no {load.asked.place} was free"
+    found = f"{counted(waited, 'start')} came due while no {load.place} was free"
     return Hit("warning", found, {"waited_share": share, "limit": limit}, gravity=share)
 
 
@@ -100,7 +100,8 @@ G4 = LoadRule(
 
 def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     """G8. But for "nothing was reached" closed loops only: an open loop opens what it needs."""
-    asked, opened, answered = load.asked.connections, load.connections.opened, load.connections.answered
+    asked, in_flight = load.asked, load.measured.requests.in_flight
+    opened, answered = load.measured.connections.opened, load.measured.connections.answered
     if load.reached_nothing:
         return Hit(
             "error",
@@ -110,10 +111,10 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
             remedy=_WHERE_NOTHING_IS.get(_worst(load), _WHERE_NOTHING_IS["connect_refused"]),
             effects=_FEW_SERVED,
         )
-    if not load.asked.closed or (opened == asked and answered >= asked):
+    if not load.closed or (opened == asked and answered >= asked):
         return None
-    all_failed = load.counts.failed > 0 and not _worst(load)
-    if not load.counts.completed and (all_failed or (opened == asked and load.requests.in_flight > 0)):
+    all_failed = load.measured.failed > 0 and not _worst(load)
+    if not load.measured.completed and (all_failed or (opened == asked and in_flight > 0)):
         return None  # W2 says that no answer was right, and why
     figures = {"asked": float(asked), "opened": float(opened), "answered": float(answered)}
     if opened != asked:
@@ -136,8 +137,8 @@ def _what_to_do(load: Load) -> str:
         return CONNECTING[_worst(load)]
     if (cause := cause_of(load)) is not None:
         return cause.remedy
-    slowest = load.clocks.service.max_ns if load.clocks.service else 0.0
-    if load.counts.duration_ns and slowest > _SLOW_SHARE * load.counts.duration_ns:
+    slowest = load.service.max_ns if load.service else 0.0
+    if load.measured.measured_ns and slowest > _SLOW_SHARE * load.measured.measured_ns:
         return f"{LONGER}, or {QUEUE}"
     return QUEUE
 
@@ -148,13 +149,13 @@ _SLOW_SHARE = 0.25
 
 def _reason(load: Load) -> str:
     """How most of the connections failed that did, in brackets; "" where it is not known."""
-    count = sum(outcome.count for outcome in load.counts.outcomes if outcome.kind == _worst(load))
+    count = sum(outcome.count for outcome in load.measured.outcomes if outcome.kind == _worst(load))
     return f" ({_worst(load).replace('_', ' ')}: {count:,})" if count else ""
 
 
 def _worst(load: Load) -> str:
     """The kind of failure that most connections met that could not be opened; "" where none failed."""
-    failed = [outcome for outcome in load.counts.outcomes if outcome.kind in CONNECTING]
+    failed = [outcome for outcome in load.measured.outcomes if outcome.kind in CONNECTING]
     return max(failed, key=lambda outcome: outcome.count).kind if failed else ""
 
 
@@ -200,17 +201,17 @@ G8 = LoadRule(
 
 def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
     """G13, streams: requests that waited for leave to open a stream, or whose bodies waited for a window."""
-    seen, duration_ns, places = load.waits, load.counts.duration_ns, load.asked.places
+    seen, duration_ns, places = load.waits, load.measured.measured_ns, load.places
     if seen is None or not duration_ns or not places:
         return None
     held = seen.for_streams_ns / duration_ns / places
-    stalled = seen.for_windows_ns / duration_ns / load.asked.connections
+    stalled = seen.for_windows_ns / duration_ns / load.asked
     if held > thresholds["waited"] and held >= stalled:
         allowed = seen.allowed
         said = f"the server allows {counted(allowed, 'stream')} at once" if allowed else "no stream was free"
         return Hit(
             "warning",
-            f"{said} on a connection, {load.asked.streams:,} were asked for: each request's place waited "
+            f"{said} on a connection, {load.streams:,} were asked for: each request's place waited "
             f"{percent(held)} of the time",
             {"waited": held, "limit": thresholds["waited"]},
             gravity=held,

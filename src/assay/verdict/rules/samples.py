@@ -20,7 +20,7 @@ from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, Tr
 
 def too_few_requests(load: Load, thresholds: Thresholds) -> Hit | None:
     """S1: the percentiles are left out where they are computed; this says so."""
-    times = load.clocks.service if load.asked.closed else load.clocks.response or load.clocks.service
+    times = load.service if load.closed else load.response or load.service
     if times is None:
         return None
     missing = [(name, requests_needed(p)) for name, p in _SHOWN if times.count < requests_needed(p)]
@@ -55,7 +55,7 @@ def unsteady(loads: Sequence[Load], thresholds: Thresholds) -> Hit | None:
 
     What the trials share by age is the server's, what one does alone the machine's.
     """
-    closed = [_in_windows(load) for load in loads if load.asked.closed]
+    closed = [_in_windows(load) for load in loads if load.closed]
     found = _common_course(closed)
     hit = _shared(found, thresholds["included"]) if found is not None and found.shared else None
     if hit is not None:
@@ -214,7 +214,7 @@ def window_short(load: Load, thresholds: Thresholds) -> Hit | None:
     The many short trials of a search are one measurement.
     """
     of_a_search = load.of_run is not None and load.of_run.of_a_search
-    duration_ns = load.counts.duration_ns
+    duration_ns = load.measured.measured_ns
     if of_a_search or load.reached_nothing or duration_ns >= thresholds["window"] * 0.999:
         return None
     measured, asked = exact_duration(duration_ns), exact_duration(thresholds["window"])

@@ -203,8 +203,8 @@ def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -
     """T3: connections opened again between slices, by the connections that there are."""
     arms = _arms(case)
     slices = [one for arm in arms for one in arm.slices if one.phase == "measured"]
-    asked = max((load.connections.asked for load in case.loads), default=0)
-    if not slices or not asked or not all(load.asked.keep_alive for load in case.loads):
+    asked = max((load.measured.connections.asked for load in case.loads), default=0)
+    if not slices or not asked or not all(load.keep_alive for load in case.loads):
         return None
     share = sum(one.reopened for one in slices) / len(slices) / asked
     if share <= thresholds["reopened"]:
@@ -229,7 +229,7 @@ def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -
 def _closes_after(case: CaseSeen) -> int | None:
     """The usual limit of requests on a connection that fits how often they were opened again; None where
     none does, or too few were to tell."""
-    seen = [(load.requests, load.connections) for load in case.loads]
+    seen = [(load.measured.requests, load.measured.connections) for load in case.loads]
     opened = sum(connections.opened for _, connections in seen)
     reopened = sum(connections.reopened for _, connections in seen)
     if reopened < _FEWEST_CLOSES * opened:

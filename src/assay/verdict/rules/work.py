@@ -30,7 +30,7 @@ HONEST_ERRORS = frozenset({"unexpected_status", "redirect_elsewhere"})
 def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
     """W1: wrong answers before, during and after the load."""
     wrong = {"during": _wrong_under_load(load)}
-    checked = load.answers.checked
+    checked = load.measured.checked
     seen = {"during": checked}
     examples = [outcome.example for outcome in _wrong_outcomes(load) if outcome.example]
     if load.contract is not None:
@@ -52,10 +52,10 @@ def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
         return redirects
     if load.contract is None:
         return None  # nobody said what a right answer is
-    if checked < min(thresholds["sampled"], load.counts.completed):
+    if checked < min(thresholds["sampled"], load.measured.completed):
         return Hit(
             "note",
-            f"only {counted(checked, 'answer')} of {load.counts.completed:,} were checked under load",
+            f"only {counted(checked, 'answer')} of {load.measured.completed:,} were checked under load",
             {"checked": float(checked), "limit": thresholds["sampled"]},
             gravity=-checked,
         )
@@ -67,14 +67,15 @@ _WHEN = ("before", "during", "after")
 
 def _only_redirects(load: Load) -> Hit | None:
     """Most answers were redirects, which were neither followed nor asked for in particular."""
-    way = load.way
-    if way.follows or not way.any_redirect_is_right:
+    expected = {status for one in load.plan.requests if one.expect for status in one.expect.status}
+    if load.plan.redirects or (expected and not {200, 301, 302} <= expected):
         return None
-    redirects = {code: n for code, n in way.statuses.items() if code.startswith("3") and code != "304"}
+    statuses, completed = load.measured.statuses, load.measured.completed
+    redirects = {code: n for code, n in statuses.items() if code.startswith("3") and code != "304"}
     total = sum(redirects.values())
-    if not load.counts.completed or total * 2 < load.counts.completed:
+    if not completed or total * 2 < completed:
         return None
-    every = "every answer" if total >= load.counts.completed else f"{total:,} of {load.counts.completed:,}"
+    every = "every answer" if total >= completed else f"{total:,} of {completed:,}"
     return Hit(
         "warning",
         f"{every} was a redirect ({', '.join(sorted(redirects))}): what it leads to was not measured",
@@ -89,7 +90,7 @@ _REDIRECTS = Effects(when="most answers are redirects that nobody asked for")
 
 
 def _wrong_outcomes(load: Load) -> list[Outcome]:
-    failed = load.counts.outcomes
+    failed = load.measured.outcomes
     return [outcome for outcome in failed if outcome.origin == "plan" and outcome.kind not in HONEST_ERRORS]
 
 
@@ -98,7 +99,7 @@ def _wrong_under_load(load: Load) -> int:
     ours = sum(outcome.count for outcome in _wrong_outcomes(load))
     if load.contract is None:
         return ours
-    honest = sum(outcome.count for outcome in load.counts.outcomes if outcome.kind in HONEST_ERRORS)
+    honest = sum(outcome.count for outcome in load.measured.outcomes if outcome.kind in HONEST_ERRORS)
     return max(ours, load.contract.during_wrong - honest)
 
 
@@ -119,7 +120,7 @@ W1 = LoadRule(
 
 def failures(load: Load, thresholds: Thresholds) -> Hit | None:
     """W2: failed requests as a share of all that ended; none that ended is silence, the worst of failures."""
-    failed, ended = load.counts.failed, load.counts.ended
+    failed, ended = load.measured.failed, load.ended
     if load.reached_nothing:
         return None  # G8 says it, and why
     if not failed:
@@ -127,7 +128,7 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
     share = failed / ended
     if share <= thresholds["warning"]:
         return None
-    kinds = sorted(load.counts.outcomes, key=lambda outcome: -outcome.count)[:3]
+    kinds = sorted(load.measured.outcomes, key=lambda outcome: -outcome.count)[:3]
     named = ", ".join(f"{outcome.kind.replace('_', ' ')} {outcome.count:,}" for outcome in kinds)
     cause = cause_of(load)
     evidence = f"{failed:,} of {counted(ended, 'request')} failed ({percent(share)})"
@@ -144,13 +145,13 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
 
 def _silence(load: Load) -> Hit | None:
     """Requests that were under way for all of the measured time, which ended before any time-out."""
-    if not load.requests.in_flight or not load.counts.duration_ns:
+    if not load.measured.requests.in_flight or not load.measured.measured_ns:
         return None
-    waiting, cause = load.requests.in_flight, cause_of(load)
+    waiting, cause = load.measured.requests.in_flight, cause_of(load)
     seen = f"; {cause.evidence}" if cause is not None and cause.evidence else ""
     return Hit(
         "error",
-        f"no answer came within the measured {exact_duration(load.counts.duration_ns)}, and "
+        f"no answer came within the measured {exact_duration(load.measured.measured_ns)}, and "
         f"{counted(waiting, 'request')} waited for one at its end{seen}",
         {"in_flight": float(waiting)},
         gravity=1.0,
@@ -307,10 +308,10 @@ W3 = PairRule(
 
 def sent_again(load: Load, thresholds: Thresholds) -> Hit | None:
     """W9: how many, and what part of all."""
-    resent = load.answers.resent
+    resent = load.measured.resent
     if not resent:
         return None
-    share = resent / load.counts.ended if load.counts.ended else 1.0
+    share = resent / load.ended if load.ended else 1.0
     many = counted(resent, "request")
     return Hit(
         "note",
