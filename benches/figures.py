@@ -39,13 +39,13 @@ def _loop_us(server: Server, core: int, count: int, *more: str, meanwhile: Calla
         scraper = threading.Thread(target=scrape)
         scraper.start()
         try:
-            said, complaint = load.communicate(timeout=PATIENCE_S)
+            said, errors = load.communicate(timeout=PATIENCE_S)
         finally:
             over.set()
             scraper.join()
             load.kill()
     if load.returncode not in (0, 1):
-        raise Unavailable(f"assay load cannot: {complaint.strip().splitlines()[-1]}")
+        raise Unavailable(f"assay load cannot: {errors.strip().splitlines()[-1]}")
     measured = json.loads(said)["measurement"]
     return float(sum(one["cpu_ns"] for one in measured["workers"]) / measured["completed"] / 1e3)
 

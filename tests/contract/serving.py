@@ -50,7 +50,7 @@ TRUSTING = Tls(insecure=True)
 """A server behind TLS has a certificate of its own."""
 PATIENCE_S = 60
 QUICK = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
-"""A JVM that compiles less of itself starts in half the CPU time (Spring: 7.5 s of 16), and answers the same."""
+"""A JVM that compiles less starts in half the CPU time (Spring: 7.5 s of 16), and answers the same."""
 STOP_S = 5.0
 """How long a server has from SIGTERM to its end: the contract of every manifest."""
 
