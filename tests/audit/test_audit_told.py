@@ -27,7 +27,7 @@ def test_a_figure_a_line_is_a_result() -> None:
     (found,) = results(fields())
     assert found.label == "Alder"
     assert {name: figure.value.middle for name, figure in found.figures.items()} == pytest.approx(
-        {"rate": 3929.3, "requests": 117879, "mean": 0.00254, "max": 0.2426}
+        {"rate": 3929.3, "requests": 117879, "mean": 0.00254, "max": 0.2426, "p99": 0.00356}
     )
     assert found.percentiles[99.0].value.middle == pytest.approx(0.00356)
 

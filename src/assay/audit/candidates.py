@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
-from assay.audit.claims import Conclusion, Metric, Verdict, Weight, is_hedged, metric_of
+from assay.audit.claims import CitedSentence, Metric, Verdict, Weight, figure_in
 from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
-from assay.audit.figures import NEEDED, PlacedFigure, stems
+from assay.audit.figures import NEEDED, PlacedFigure
 from assay.audit.finding import number, percent, ratio, time
 from assay.audit.interval import Interval
 from assay.audit.names import turns
-from assay.audit.quantities import Kind, WrittenQuantity, quantities
+from assay.audit.quantities import Kind, quantities
 from assay.audit.ratios import FactorReading, Ratio
 
 FEW = 6
@@ -23,43 +21,6 @@ NEAR = 0.03
 """A figure in a sentence is one of a table if they are this close: "40 ms" of 40.8."""
 Pair = tuple[PlacedFigure, PlacedFigure]
 """The better and the worse figure, as a sentence has them."""
-
-
-@dataclass(frozen=True)
-class CitedSentence:
-    """A sentence, its lines, what its paragraph said before it, and the headings above it."""
-
-    text: str
-    lines: tuple[tuple[int, int], ...]
-    before: str
-    path: tuple[str, ...]
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The beginnings of its words."""
-        return stems(self.text)
-
-    @cached_property
-    def metric(self) -> Metric:
-        """What it is about."""
-        return metric_of(self.text)
-
-    def line(self, at: int) -> int:
-        """The line on which its character `at` stands."""
-        return max(number for start, number in self.lines if start <= at)
-
-    def figures(self, told: Ratio | None = None) -> list[PlacedFigure]:
-        """The figures that stand in it, but for the ratio that it tells."""
-        return [
-            _placed(each, self.text, self.line(each.start))
-            for each in quantities(self.text)
-            if told is None or each.end <= told.start or each.start >= told.end
-        ]
-
-
-def _placed(each: WrittenQuantity, text: str, line: int) -> PlacedFigure:
-    name = "rate" if each.kind == "rate" else ""
-    return PlacedFigure(each.kind, name, each.value, line, each.quote, text[: each.start][-40:])
 
 
 def decided(
@@ -73,16 +34,8 @@ def decided(
 ) -> Weight:
     """The conclusion that a sentence is, with its verdict and the figures that it rests on."""
     better, worse = (pair[0].label, pair[1].label) if pair else ("", "")
-    made = Conclusion(
-        line=said.line(max(said.text.find(quote), 0)),
-        quote=quote,
-        sentence=said.text,
-        better=better,
-        worse=worse,
-        readings=readings,
-        metric="times" if pair and pair[0].kind == "time" else said.metric,
-        hedged=is_hedged(said.text),
-    )
+    timed = pair is not None and pair[0].kind == "time"
+    made = said.concluded(quote, better, worse, readings, metric="times" if timed else None)
     return Weight(made, verdict, why, _results(seen, pair or ()), larger(pair).middle if pair else 0.0)
 
 
@@ -197,9 +150,8 @@ def _close(one: Interval, other: Interval) -> bool:
 def own_figure(seen: Evidence, said: CitedSentence) -> PlacedFigure | None:
     """The figure that a sentence, or the one before it, is about, named as the tables name it."""
     own = next(iter(said.figures()), None)
-    if own is None and said.before:
-        first = next(quantities(said.before), None)
-        own = _placed(first, said.before, said.line(0)) if first is not None else None
+    if own is None and (first := next(quantities(said.before), None)) is not None:
+        own = figure_in(first, said.before, said.line(0))
     if own is None or own.kind == "size":
         return None
     lines = {number for _, number in said.lines}

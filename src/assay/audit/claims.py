@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from assay.audit.document import Reported
+from assay.audit.figures import PlacedFigure, stems
 from assay.audit.headings import RATE
 from assay.audit.interval import Interval
 from assay.audit.names import is_version, places
+from assay.audit.quantities import WrittenQuantity, quantities
 from assay.audit.ratios import LESS, NEAR, Bound, FactorReading, Ratio, ratios
 
 Metric = Literal["rate", "times", "any", "other"]
@@ -137,33 +139,80 @@ def concludes(sentence: str) -> bool:
     return _CUE.search(sentence) is not None
 
 
-def conclusions(
-    lines: list[tuple[int, int]], sentence: str, names: dict[str, str], own: str = ""
-) -> Iterator[Conclusion]:
-    """The conclusions of a sentence about names (`lines`: as `placed_sentences` has them).
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence with its lines (as `placed_sentences` has them), what its paragraph said before it, the
+    headings above it, and the names that it may use.
 
     `names` are labels of results by the names for them; `own` is the label of what the document is about:
     "it" and "we" mean that one.
     """
-    yield from _concluded(_Sentence(lines, sentence, names, own))
 
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence with its lines (as `placed_sentences` has them), and the names that it may use."""
-
-    lines: list[tuple[int, int]]
     text: str
-    names: dict[str, str]
-    own: str
+    lines: tuple[tuple[int, int], ...]
+    before: str = ""
+    path: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    own: str = ""
 
     @cached_property
     def placed(self) -> list[tuple[int, str]]:
         """Where it has which label's name."""
         return sorted((at, label) for name, label in self.names.items() for at in places(name, self.text)[:3])
 
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The beginnings of its words."""
+        return stems(self.text)
 
-def _concluded(said: _Sentence) -> Iterator[Conclusion]:
+    @cached_property
+    def metric(self) -> Metric:
+        """What it is about."""
+        return metric_of(self.text)
+
+    def line(self, at: int) -> int:
+        """The line on which its character `at` stands."""
+        return max(number for start, number in self.lines if start <= at)
+
+    def figures(self, told: Ratio | None = None) -> list[PlacedFigure]:
+        """The figures that stand in it, but for the ratio that it tells."""
+        return [
+            figure_in(each, self.text, self.line(each.start))
+            for each in quantities(self.text)
+            if told is None or each.end <= told.start or each.start >= told.end
+        ]
+
+    def concluded(
+        self,
+        quote: str,
+        better: str,
+        worse: str,
+        readings: tuple[FactorReading, ...] = (),
+        bound: Bound = "about",
+        metric: Metric | None = None,
+    ) -> Conclusion:
+        """The conclusion that words of it draw."""
+        return Conclusion(
+            line=self.line(max(self.text.find(quote), 0)),
+            quote=quote,
+            sentence=self.text,
+            better=better,
+            worse=worse,
+            readings=readings,
+            bound=bound,
+            metric=metric or self.metric,
+            hedged=is_hedged(self.text),
+        )
+
+
+def figure_in(each: WrittenQuantity, text: str, line: int) -> PlacedFigure:
+    """A quantity of running text as a figure of it."""
+    name = "rate" if each.kind == "rate" else ""
+    return PlacedFigure(each.kind, name, each.value, line, each.quote, text[: each.start][-40:])
+
+
+def conclusions(said: CitedSentence) -> Iterator[Conclusion]:
+    """The conclusions of a sentence about names."""
     told = list(ratios(said.text, [at for at, _ in said.placed]))
     yield from (_ranked(said, one) for one in told)
     if not told:
@@ -171,14 +220,14 @@ def _concluded(said: _Sentence) -> Iterator[Conclusion]:
         yield from _alike(said, alike) if alike else _plainly(said)
 
 
-def _alike(said: _Sentence, found: re.Match[str]) -> Iterator[Conclusion]:
+def _alike(said: CitedSentence, found: re.Match[str]) -> Iterator[Conclusion]:
     labels = list(dict.fromkeys(label for _, label in said.placed))
     if len(labels) > 1 and not _NOT_ALIKE.search(said.text):
         reading = FactorReading(1.0, Interval(1 / 1.5, 1.5))
-        yield _conclusion(said, found[0], labels[0], labels[1], (reading,), "about", metric_of(said.text))
+        yield said.concluded(found[0], labels[0], labels[1], (reading,))
 
 
-def _plainly(said: _Sentence) -> Iterator[Conclusion]:
+def _plainly(said: CitedSentence) -> Iterator[Conclusion]:
     """A ranking without a factor."""
     if (found := _ORDER.search(said.text)) and (
         not _ANY_MORE.match(found["way"]) or _MEANT.search(said.text)
@@ -227,13 +276,13 @@ _FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]")
 """Languages in which no word that we know stands before what something is compared with."""
 _NEXT = 16
 """Characters behind a factor that may say of what it is: "3x lower latency"."""
-_ELSE = re.compile(
+ELSEWHERE = re.compile(
     r"\b(?:than|compared (?:to|with)|over|vs\.?|versus|against)\s(?:the |a )?(?-i:[A-Z@])", re.I
 )
 """A comparison with something that has a name, which is none of ours."""
 
 
-def _subject(said: _Sentence, end: int) -> str:
+def _subject(said: CitedSentence, end: int) -> str:
     """The name that a comparison is about: the first one of the nearest clause before it that has one."""
     named = [(at, label) for at, label in said.placed if not _COMPARED_WITH.search(said.text[:at])]
     pauses = re.finditer(r"[,;:(]\s|\b(?:but|and|while|whereas)\s", said.text[:end])
@@ -247,7 +296,7 @@ def _subject(said: _Sentence, end: int) -> str:
     return "" if asides else said.own if not named or _SELF.search(said.text[:end]) else ""
 
 
-def _object(said: _Sentence, found: Ratio, subject: str) -> str:
+def _object(said: CitedSentence, found: Ratio, subject: str) -> str:
     """The name that it is compared with: after "than" and its like, or else in an aside before."""
     named = [(at, label) for at, label in said.placed if label != subject]
     if beside := next((label for at, label in named if 0 <= at - found.end <= 1), ""):
@@ -266,7 +315,7 @@ def _object(said: _Sentence, found: Ratio, subject: str) -> str:
     return ""
 
 
-def _ranked(said: _Sentence, found: Ratio) -> Conclusion:
+def _ranked(said: CitedSentence, found: Ratio) -> Conclusion:
     one = _subject(said, found.start) or _with(said)
     other = _object(said, found, one)
     placed_before = any(at < found.start for at, _ in said.placed)
@@ -275,12 +324,11 @@ def _ranked(said: _Sentence, found: Ratio) -> Conclusion:
     one, other = _of_two(said, one, other, found.start)
     metric = metric_of(said.text[found.start : found.end + _NEXT])
     if metric == "any":
-        whole = metric_of(said.text)
-        faster = found.way.startswith(("faster", "quicker", "slower")) and whole != "other"
-        metric = metric if faster else whole
+        faster = found.way.startswith(("faster", "quicker", "slower")) and said.metric != "other"
+        metric = metric if faster else said.metric
     better, worse = (other, one) if found.part or _inverse(found, metric) else (one, other)
     quote = said.text[found.start : found.end]
-    made = _conclusion(said, quote, better, worse, found.readings, found.bound, metric)
+    made = said.concluded(quote, better, worse, found.readings, found.bound, metric)
     return made if found.readings else replace(made, unread=_UNREAD.search(said.text) is not None)
 
 
@@ -299,7 +347,7 @@ def _inverse(found: Ratio, metric: Metric) -> bool:
     return less and metric != "other"
 
 
-def _with(said: _Sentence) -> str:
+def _with(said: CitedSentence) -> str:
     """The name after "with" or "using", where none stands before: "Latency is lower with Foo"."""
     for found in re.finditer(r"\b(?:with|using)\s", said.text):
         for at, label in said.placed:
@@ -308,10 +356,10 @@ def _with(said: _Sentence) -> str:
     return ""
 
 
-def _of_two(said: _Sentence, one: str, other: str, end: int) -> tuple[str, str]:
+def _of_two(said: CitedSentence, one: str, other: str, end: int) -> tuple[str, str]:
     """Of two, the other is meant, unless the sentence goes on to name a third."""
     labels = list(dict.fromkeys(said.names.values()))
-    if not other and _ELSE.search(said.text, end):
+    if not other and ELSEWHERE.search(said.text, end):
         return one, other
     if len(labels) == 2 and not any(map(is_version, labels)) and bool(one) != bool(other):
         left = labels[1] if labels[0] == (one or other) else labels[0]
@@ -319,7 +367,7 @@ def _of_two(said: _Sentence, one: str, other: str, end: int) -> tuple[str, str]:
     return one, other
 
 
-def _topped(said: _Sentence, found: re.Match[str]) -> Conclusion:
+def _topped(said: CitedSentence, found: re.Match[str]) -> Conclusion:
     """The best, or the slowest, of all: the one name of the sentence, or the nearest before the word."""
     way = next((told for told in found.groupdict().values() if told), "").lower()
     if found["way3"]:
@@ -327,30 +375,7 @@ def _topped(said: _Sentence, found: re.Match[str]) -> Conclusion:
     else:
         one = _subject(said, found.start())
     pair = ("", one) if "slowest" in way or way == "worst" else (one, "")
-    return replace(_conclusion(said, found[0], *pair, (), "about", metric_of(said.text)), top=True)
-
-
-def _conclusion(
-    said: _Sentence,
-    quote: str,
-    better: str,
-    worse: str,
-    readings: tuple[FactorReading, ...],
-    bound: Bound,
-    metric: Metric,
-) -> Conclusion:
-    at = max(said.text.find(quote), 0)
-    return Conclusion(
-        line=max(number for start, number in said.lines if start <= at),
-        quote=quote,
-        sentence=said.text,
-        better=better,
-        worse=worse,
-        readings=readings,
-        bound=bound,
-        metric=metric,
-        hedged=is_hedged(said.text),
-    )
+    return replace(said.concluded(found[0], *pair), top=True)
 
 
 def metric_of(sentence: str) -> Metric:

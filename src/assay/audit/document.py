@@ -156,6 +156,16 @@ class ReportedCommand:
     closed: bool = True
 
 
+def is_percentile(name: str) -> bool:
+    """Whether a figure is a percentile of times: "p99.9"."""
+    return name[0] == "p" and name[1:2].isdigit()
+
+
+def is_measured(figures: Mapping[str, Figure]) -> bool:
+    """Whether figures are of a result: a rate, or times of requests."""
+    return bool(figures.keys() & {"rate", "mean", "time"}) or any(map(is_percentile, figures))
+
+
 BY_HAND = ("table", "figures")
 """What stands for the tool of a result that its author wrote: a row of a table, or a figure a line."""
 
@@ -166,8 +176,8 @@ class Reported:
 
     `figures` has, by name: `rate` (a second), `requests`, `duration` (s), `connections`, `threads`,
     `offered` (a second), `mean`, `stdev`, `min`, `max` (s), `rate_stdev`, `errors`,
-    `error_share`, `connect_errors`, `bytes`, `bytes_each`, `memory` (bytes), `cpu` (share).
-    `percentiles` has times (s) by percentile. `closed` says whether the tool's loop is closed; None: the tool
+    `error_share`, `connect_errors`, `bytes`, `bytes_each`, `memory` (bytes), `cpu` (share), and `p99` and
+    other percentiles of times (s). `closed` says whether the tool's loop is closed; None: the tool
     is not known.
     """
 
@@ -180,9 +190,13 @@ class Reported:
     closed: bool | None = None
     keep_alive: bool | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)
-    percentiles: Mapping[float, Figure] = field(default_factory=dict)
     command: ReportedCommand | None = None
     table: int = 0
+
+    @property
+    def percentiles(self) -> dict[float, Figure]:
+        """The times (s) by percentile."""
+        return {float(name[1:]): figure for name, figure in self.figures.items() if is_percentile(name)}
 
     def get(self, name: str) -> Figure | None:
         """A figure by name: the result's own, or else its command's."""

@@ -29,6 +29,7 @@ from assay.audit.document import (
     TextDocument,
     TextLine,
     TextTable,
+    is_measured,
     sentences,
 )
 from assay.audit.facts import Facts, facts, known_tools
@@ -258,7 +259,7 @@ def _of_load(grid: Grid, told: Facts, *, sure: bool) -> bool:
     """Whether a table is of a load test: it has a rate, or times that something says are of requests."""
     if sure or any("rate" in row.figures for row in grid.results):
         return True
-    times = any(row.percentiles or row.figures.keys() & {"mean", "time", "max"} for row in grid.results)
+    times = any(is_measured(row.figures) or "max" in row.figures for row in grid.results)
     words = " ".join((*grid.table.head, grid.table.caption))
     return times and (told.tool_named or _OF_REQUESTS.search(words) is not None)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from assay.audit.document import TextBlock, TextDocument, TextLine, TextTable
+from assay.audit.document import Figure, TextBlock, TextDocument, TextLine, TextTable
 from assay.audit.headings import Heading, bare, heading, put
 from assay.audit.interval import Interval, is_european
 from assay.audit.quantities import Kind, quantities
@@ -146,11 +146,10 @@ def _in_table(table: TextTable, path: tuple[str, ...]) -> Iterator[PlacedFigure]
 def _cell(head: Heading | None, cell: str, line: int, european: bool) -> tuple[Kind, str, Interval] | None:
     """What a cell holds: by its heading, or else by the unit in it."""
     if head is not None and head.figure in _KINDS:
-        told: dict[str, object] = {}
-        by_share: dict[float, object] = {}
-        put(told, by_share, head, cell, line, european)  # type: ignore[arg-type]
-        for name, figure in (*told.items(), *((f"p{q:g}", each) for q, each in by_share.items())):
-            return _KINDS.get(head.figure, "time"), str(name), figure.value  # type: ignore[attr-defined]
+        told: dict[str, Figure] = {}
+        put(told, head, cell, line, european)
+        for name, figure in told.items():
+            return _KINDS[head.figure], name, figure.value
     only = next(quantities(cell), None)
     return (
         (only.kind, "rate" if only.kind == "rate" else "", only.value)

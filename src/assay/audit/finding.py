@@ -66,6 +66,9 @@ class AuditHit:
     about: tuple[int, ...] = ()
 
 
+Check = Callable[[Evidence], Iterator[AuditHit]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRule:
     """A check on what a text shows: words for its reader, and one pure function.
@@ -80,7 +83,21 @@ class AuditRule:
     meaning: str
     remedy: str
     source: str
-    check: Callable[[Evidence], Iterator[AuditHit]]
+    check: Check
+
+
+def audit_rule(
+    code: str, title: str, *, takes: Takes, remedy: str, source: str
+) -> Callable[[Check], AuditRule]:
+    """Make a rule of its check, whose docstring says what it means."""
+
+    def made(check: Check) -> AuditRule:
+        meaning = " ".join((check.__doc__ or "").split())
+        return AuditRule(
+            code=code, title=title, takes=takes, meaning=meaning, remedy=remedy, source=source, check=check
+        )
+
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,6 +136,11 @@ class Heading:
     unit: float = 0.0
 
     @property
+    def name(self) -> str:
+        """The name of its figure: "rate", "p99.9"."""
+        return f"p{self.percentile:g}" if self.percentile else self.figure
+
+    @property
     def is_time(self) -> bool:
         """Whether it is a time of requests."""
         return self.figure in ("mean", "time", "min", "max", "percentile")
@@ -277,14 +282,7 @@ A_SECOND = re.compile(r"\d\s?(?:/|per\s)\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
 _SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
-def put(
-    figures: dict[str, Figure],
-    percentiles: dict[float, Figure],
-    head: Heading,
-    cell: str,
-    number: int,
-    european: bool,
-) -> None:
+def put(figures: dict[str, Figure], head: Heading, cell: str, number: int, european: bool = False) -> None:
     """Keep the figure of a cell of line `number` under what its heading says, unless one is there."""
     share = _SHARE.search(cell) if head.figure in ("errors", "good_share") else None
     if share is not None:
@@ -296,11 +294,7 @@ def put(
     value = _value(head, cell, european)
     if value is None or head.figure == "good_share":
         return
-    figure = Figure(value, number, cell[:80])
-    if head.figure == "percentile":
-        percentiles.setdefault(head.percentile, figure)
-        return
-    figures.setdefault(head.figure, figure)
+    figures.setdefault(head.name, Figure(value, number, cell[:80]))
     spread = _SPREAD.search(cell)
     if spread and head.figure in ("rate", "mean"):
         around = _spread(spread, value, head, european)

@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from assay.audit.document import Figure, Reported, TextBlock, TextDocument, TextLine, TextRow, TextTable
+from assay.audit.document import (
+    Figure,
+    Reported,
+    TextBlock,
+    TextDocument,
+    TextLine,
+    TextRow,
+    TextTable,
+    is_percentile,
+)
 from assay.audit.headings import RATE, Heading, bare, heading, put
 from assay.audit.interval import NUMBER, SPAN, Interval, is_european, printed, seconds, size_in, spanned
 from assay.audit.names import key_of
@@ -165,7 +174,6 @@ class _OpenResult:
     line: int
     last: int
     figures: dict[str, Figure] = field(default_factory=dict)
-    percentiles: dict[float, Figure] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
 
 
@@ -239,30 +247,28 @@ def _goes_on(now: _OpenResult, line: TextLine, told: _Told) -> bool:
     kind, _, value = told
     if line.number - now.last > _FAR_APART * (1 + len(now.keys)):
         return False
-    held = now.percentiles.get(kind.percentile) if kind.percentile else now.figures.get(kind.figure)
+    held = now.figures.get(kind.name)
     return held is None or held.quote == value[:80]
 
 
 def _keep(now: _OpenResult, line: TextLine, told: _Told) -> None:
     kind, key, value = told
-    before = len(now.figures) + len(now.percentiles)
-    put(now.figures, now.percentiles, kind, value, line.number, is_european(value))
-    if len(now.figures) + len(now.percentiles) > before:
+    before = len(now.figures)
+    put(now.figures, kind, value, line.number, is_european(value))
+    if len(now.figures) > before:
         now.keys.append(key)
         now.last = line.number
 
 
 def _closed(now: _OpenResult | None) -> Iterator[Reported]:
     """The result, if it is one of requests: a rate and something more, or a count and times of requests."""
-    if now is None or len(now.figures) + len(now.percentiles) < 2:
+    if now is None or len(now.figures) < 2:
         return
     if not now.keys or not _OF_REQUESTS.search(" ".join(now.keys)):
         return
-    times = len(now.percentiles) + len(now.figures.keys() & {"mean", "time", "min", "max"})
+    times = sum(name in ("mean", "time", "min", "max") or is_percentile(name) for name in now.figures)
     if "rate" in now.figures or times > 2 or (times and "requests" in now.figures):
-        yield Reported(
-            tool="figures", line=now.line, last=now.last, figures=now.figures, percentiles=now.percentiles
-        )
+        yield Reported(tool="figures", line=now.line, last=now.last, figures=now.figures)
 
 
 _RULE = re.compile(r"[\s|:+=─━┼┬┴├┤╞╪╡┌┐└┘╔╗╚╝╠╣╦╩╬═-]{3,400}")

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from assay.audit.document import Figure, Reported, TextBlock, TextLine
-from assay.audit.interval import Interval, exactly
-from assay.audit.tools import TABLES, TOOLS, AuditTool, add_uncounted
+from assay.audit.document import Figure, Reported, TextBlock, TextLine, is_measured
+from assay.audit.interval import exactly
+from assay.audit.tools import TOOLS, AuditTool, add_uncounted
 
 _ANY = re.compile("|".join(sorted({re.escape(cue) for tool in TOOLS for cue in tool.cues})))
 
@@ -25,7 +25,6 @@ class _OpenOutput:
     line: int
     last: int
     figures: dict[str, Figure] = field(default_factory=dict)
-    percentiles: dict[float, Figure] = field(default_factory=dict)
     collected: dict[str, list[str]] = field(default_factory=dict)
     lines: list[TextLine] = field(default_factory=list)
     url: str = ""
@@ -46,7 +45,7 @@ def outputs(lines: Iterable[TextLine], breaks: frozenset[int] = frozenset()) -> 
             now = _opened(begun, [line]) if begun is not None else None
         elif begun is not None and begun is not now.tool:
             # Tools share some first lines (autocannon's "Running 10s test @" is wrk's): these go along.
-            shared = now.lines if not set(now.figures) - {"duration"} and not now.percentiles else []
+            shared = now.lines if not set(now.figures) - {"duration"} else []
             if not shared:
                 yield from _closed(now)
             now = _opened(begun, [*shared, line])
@@ -74,16 +73,16 @@ def _begun(now: _OpenOutput | None, line: TextLine) -> AuditTool | None:
 def _goes_on(now: _OpenOutput, line: TextLine) -> bool:
     """Whether a heading is a line of the output that is open: some write every line of ab's so."""
     held = dict(now.collected)
-    told = [key for key, _, _ in _read(now, line.text)]
+    told = [key for key, _, _ in now.tool.read(line.text, now.collected)]
     now.collected = held
     if now.tool.lone and now.tool.starting_alone.search(line.text):
         return True
-    return bool(told) and not any(key in now.figures or key in now.percentiles for key in told)
+    return bool(told) and not any(key in now.figures for key in told)
 
 
 def _told_all(now: _OpenOutput, line: TextLine) -> bool:
     """Whether another output begins: a line without a figure, after the rate, or for the second time."""
-    if next(_read(now, line.text), None) is not None:
+    if next(now.tool.read(line.text, now.collected), None) is not None:
         return False
     words = line.text.split()
     return "rate" in now.figures or any(before.text.split() == words for before in now.lines)
@@ -96,21 +95,14 @@ def _opened(tool: AuditTool, lines: list[TextLine]) -> _OpenOutput:
     return now
 
 
-def _read(now: _OpenOutput, text: str) -> Iterator[tuple[str | float, Interval, str]]:
-    for pattern in now.tool.patterns:
-        yield from pattern.read(text)
-    if now.tool.rows:
-        yield from TABLES[now.tool.rows](text, now.collected)
-
-
 def _says_again(now: _OpenOutput, line: TextLine) -> bool:
     """Whether the line tells a figure that the output has told already: then another output has begun."""
-    if now.tool.rows:
+    if now.tool.rows or now.tool.blocks:
         return now.tool.starts(line.text) and "rate" in now.figures and "requests" in now.figures
     held = dict(now.collected)
-    for key, _, _ in _read(now, line.text):
-        told = now.percentiles if isinstance(key, float) else now.figures
-        if key in told and key not in now.tool.joined and told[key].line != line.number:  # type: ignore[index]
+    for key, _, _ in now.tool.read(line.text, now.collected):
+        told = now.figures.get(key)
+        if told is not None and key not in now.tool.joined and told.line != line.number:
             return True
     now.collected = held
     return False
@@ -124,13 +116,12 @@ def _take(now: _OpenOutput, line: TextLine) -> bool:
         now.last, now.silent = line.number, 0
         return True
     found = False
-    for key, value, quote in _read(now, line.text):
+    for key, value, quote in now.tool.read(line.text, now.collected):
         found = True
         figure = Figure(value, line.number, quote)
-        if isinstance(key, float):
-            if key > 0:  # hey prints "0% in 0.0000 secs" where it had too few requests
-                now.percentiles.setdefault(key, figure)
-        elif key in now.tool.joined and key in now.figures:
+        if key == "p0":
+            continue  # hey prints "0% in 0.0000 secs" where it had too few requests
+        if key in now.tool.joined and key in now.figures:
             now.figures[key] = Figure(
                 now.figures[key].value + value, now.figures[key].line, now.figures[key].quote
             )
@@ -160,9 +151,6 @@ def _closed(now: _OpenOutput) -> Iterator[Reported]:
     if now.foreign:
         return
     figures = now.figures
-    for name, percentile in (("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0)):
-        if name in figures:
-            now.percentiles.setdefault(percentile, figures.pop(name))
     if "took" in figures:
         figures["asked_duration"] = figures.get("duration", figures["took"])
         figures["duration"] = figures["took"]
@@ -175,7 +163,7 @@ def _closed(now: _OpenOutput) -> Iterator[Reported]:
         figures["requests"] = Figure(total, figures[next(iter(figures))].line, "")
     if now.tool.uncounted:
         add_uncounted(figures)
-    if figures.keys() & {"rate", "mean", "requests", "took"} or now.percentiles:
+    if is_measured(figures) or figures.keys() & {"requests", "took"}:
         kept = figures.get("kept")
         yield Reported(
             tool=now.tool.name,
@@ -187,7 +175,6 @@ def _closed(now: _OpenOutput) -> Iterator[Reported]:
             if now.tool.name == "ab" and "bytes" in figures
             else None,
             figures=figures,
-            percentiles=now.percentiles,
         )
 
 
@@ -239,17 +226,12 @@ def _report(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | No
     if tool is None or report is None:
         return None
     figures: dict[str, Figure] = {}
-    percentiles: dict[float, Figure] = {}
     for key, path, unit in report.figures:
         value = _at(whole, path)
         if value is None:
             continue
         line, quote = _where(lines, path.rsplit(".", 1)[-1], value)
-        figure = Figure(exactly(value * unit), line, quote)
-        if isinstance(key, float):
-            percentiles[key] = figure
-        else:
-            figures[key] = figure
+        figures[key] = Figure(exactly(value * unit), line, quote)
     if not figures.keys() & {"rate", "mean"}:
         return None
     _counted(figures)
@@ -262,7 +244,6 @@ def _report(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | No
         url=url if isinstance(url, str) else "",
         closed=tool.closed,
         figures=figures,
-        percentiles=percentiles,
     )
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from assay.audit.candidates import (
     FEW,
     NEAR,
-    CitedSentence,
     Pair,
     agrees,
     beside,
@@ -26,7 +25,7 @@ from assay.audit.candidates import (
     pairs_of,
     peers_of,
 )
-from assay.audit.claims import Weight, is_hedged
+from assay.audit.claims import CitedSentence, Weight, is_hedged
 from assay.audit.evidence import Evidence
 from assay.audit.figures import NEEDED, PlacedFigure, stems
 from assay.audit.interval import Interval
@@ -272,7 +271,7 @@ def in_cells(seen: Evidence) -> Iterator[Weight]:
                 found = _RATIO_CELL.match(cell)
                 if found is None:
                     continue
-                said = CitedSentence(cell, ((0, row.number),), "", ())
+                said = CitedSentence(cell, ((0, row.number),))
                 weight = _cell(seen, said, by_line.get(row.number, []), row.cells, cell)
                 if weight is not None:
                     yield weight

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from assay.audit.document import Figure, Reported, TextRow, TextTable
+from assay.audit.document import Figure, Reported, TextRow, TextTable, is_measured
 from assay.audit.headings import A_SECOND, BYTES_A_SECOND, CELL, RATE, UNIT, Heading, bare, heading, put
 from assay.audit.interval import NUMBER, is_european
 from assay.audit.names import is_scenario
@@ -122,13 +122,26 @@ def _rated(table: TextTable) -> bool:
     )
 
 
+_Cell = tuple[Heading | None, TextRow, int]
+"""A cell that may hold a figure: its heading, its row, and its place in it."""
+
+
+def _read(cells: Iterable[_Cell], european: bool) -> dict[str, Figure]:
+    """The figures of cells; of several with one name the first."""
+    figures: dict[str, Figure] = {}
+    for head, row, at in cells:
+        if head is not None and at < len(row.cells):
+            put(figures, head, row.cells[at], row.number, european)
+    return figures
+
+
 def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
     """A result a row; several where columns tell the same figure of several loads."""
-    columns: dict[tuple[str, float], list[int]] = {}
+    columns: dict[str, list[int]] = {}
     for place, head in enumerate(heads):
         if head is not None:
-            columns.setdefault((head.figure, head.percentile), []).append(place)
-    turns = max((len(at) for (figure, _), at in columns.items() if figure in _TURNING), default=1)
+            columns.setdefault(head.name, []).append(place)
+    turns = max((len(at) for name, at in columns.items() if name in _TURNING), default=1)
     names = [
         at
         for at, head in enumerate(heads)
@@ -138,6 +151,12 @@ def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iter
     repeated = next((at for at in columns.values() if len(at) == turns > 1), None)
     compared = [at for at in names if _NAMES.fullmatch(table.head[at].strip())]
     blank = bool(names) and any(not row.cells[names[0]] for row in table.rows if row.cells)
+    # One column of errors or bytes beside two of rates: whose is it?
+    shared = [
+        at
+        for name, at in columns.items()
+        if turns == 1 or len(at) == turns or (len(at) == 1 and name in _SHARED)
+    ]
     above: dict[int, str] = {}
     for row in table.rows[:MOST_ROWS]:
         if blank:  # a blank cell is the one above it
@@ -145,19 +164,12 @@ def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iter
         label = _label(row, compared if blank and compared else names)
         scenario = " ".join(above[at] for at in names if at in above and at not in compared)
         for turn in range(turns):
-            figures: dict[str, Figure] = {}
-            percentiles: dict[float, Figure] = {}
-            for at in columns.values():
-                own = at[turn] if len(at) == turns else at[0] if 1 in (len(at), turns) else None
-                head = heads[own] if own is not None else None
-                if turns > 1 and len(at) == 1 and head is not None and head.figure not in _SHARED:
-                    continue  # one column of errors or bytes beside two of rates: whose is it?
-                if own is not None and head is not None and own < len(row.cells):
-                    put(figures, percentiles, head, row.cells[own], row.number, european)
-            if figures.keys() & {"rate", "mean", "time"} or percentiles:
+            own = [at[turn] if len(at) == turns else at[0] for at in shared]
+            figures = _read(((heads[at], row, at) for at in own), european)
+            if is_measured(figures):
                 _beside(figures)
                 group = table.head[repeated[turn]] if repeated else scenario if compared else ""
-                yield _result(table, row.number, label, group, figures, percentiles)
+                yield _result(table, label, group, figures)
 
 
 _INDEX = re.compile(r"\(?index\)?|#|№|no\.?|rank|place|position", re.IGNORECASE)
@@ -212,16 +224,9 @@ def _by_heading(table: TextTable, heads: list[Heading | None], european: bool) -
         return
     for row in table.rows[:MOST_ROWS]:
         for name, places in columns.items():
-            figures: dict[str, Figure] = {}
-            percentiles: dict[float, Figure] = {}
-            for at in places:
-                head = heads[at]
-                if head is not None and at < len(row.cells):
-                    put(figures, percentiles, head, row.cells[at], row.number, european)
-            if figures.keys() & {"rate", "mean", "time"} or percentiles:
-                if load and heads[0] is not None:
-                    put(figures, percentiles, heads[0], row.cells[0], row.number, european)
-                yield _result(table, row.number, name, row.cells[0], figures, percentiles)
+            figures = _read(((heads[at], row, at) for at in [*places, *[0] * load]), european)
+            if is_measured(figures):
+                yield _result(table, name, row.cells[0], figures)
 
 
 _NO_RESULT = re.compile(
@@ -266,22 +271,14 @@ def _by_column(
     for at, name in enumerate(table.head[key + 1 :], key + 1):
         if not name or heading(name) is not None or _NO_RESULT.search(name):
             continue
-        figures: dict[str, Figure] = {}
-        percentiles: dict[float, Figure] = {}
-        number = 0
-        for row, head in lines:
-            if head is not None and at < len(row.cells):
-                before = len(figures) + len(percentiles)
-                if (head.percentile or head.figure) not in (percentiles if head.percentile else figures):
-                    put(figures, percentiles, head, row.cells[at], row.number, european)
-                number = number or (row.number if len(figures) + len(percentiles) > before else 0)
-        if figures.keys() & {"rate", "mean", "time"} or percentiles:
+        figures = _read(((head, row, at) for row, head in lines), european)
+        if is_measured(figures):
             named = next(
                 (row.cells[at] for row, _ in lines if _NAMES.fullmatch(row.cells[0]) and at < len(row.cells)),
                 "",
             )
             label = named if _VALUE.fullmatch(name) else name
-            yield _result(table, number, label, load, figures, percentiles)
+            yield _result(table, label, load, figures)
 
 
 _VALUE = re.compile(
@@ -307,13 +304,10 @@ def _captioned(table: TextTable, heads: list[Heading | None], european: bool) ->
     )
     for row in table.rows[:MOST_ROWS]:
         for at in columns:
-            figures: dict[str, Figure] = {}
-            percentiles: dict[float, Figure] = {}
-            if at < len(row.cells):
-                put(figures, percentiles, whole, row.cells[at], row.number, european)
-            if figures or percentiles:
+            figures = _read([(whole, row, at)], european)
+            if figures:
                 name, group = (row.cells[0], table.head[at]) if by_row else (table.head[at], row.cells[0])
-                yield _result(table, row.number, name[:120], group, figures, percentiles)
+                yield _result(table, name[:120], group, figures)
 
 
 _LOADS = ("connections", "threads", "requests")
@@ -335,32 +329,18 @@ def _unnamed(table: TextTable, heads: list[Heading | None], european: bool) -> I
         return
     for row in table.rows[:MOST_ROWS]:
         for name, cell in zip(names, row.cells[1:], strict=False):
-            figures: dict[str, Figure] = {}
-            put(figures, {}, first, row.cells[0], row.number, european)
+            figures = _read([(first, row, 0)], european)
             if figures and _PLAIN.fullmatch(cell.strip()):
-                yield _result(table, row.number, name, row.cells[0], figures, {})
+                yield _result(table, name, row.cells[0], figures)
 
 
 _PLAIN = re.compile(NUMBER)
 
 
-def _result(
-    table: TextTable,
-    number: int,
-    label: str,
-    group: str,
-    figures: dict[str, Figure],
-    percentiles: dict[float, Figure],
-) -> Reported:
+def _result(table: TextTable, label: str, group: str, figures: dict[str, Figure]) -> Reported:
+    line = next(iter(figures.values())).line
     return Reported(
-        tool="table",
-        line=number,
-        last=number,
-        label=label,
-        group=group,
-        figures=figures,
-        percentiles=percentiles,
-        table=table.number,
+        tool="table", line=line, last=line, label=label, group=group, figures=figures, table=table.number
     )
 
 

@@ -9,7 +9,7 @@ repetition in a pattern is bounded or cannot overlap with its neighbours: matchi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -29,6 +29,10 @@ _SIZE = r"\d{1,18}(?:[.,]\d{1,18})?\s?(?:[kKMGT]i?)?(?:B|bytes)"
 """A size with its unit."""
 
 
+ReadFigure = tuple[str, Interval, str]
+"""A figure of a line: its name ("p99" for a percentile), its interval, how it is written."""
+
+
 class Pattern(msgspec.Struct, frozen=True, array_like=True, dict=True):
     """A kind of line: words that it must hold (looked for first, since that is fast), and its groups."""
 
@@ -40,8 +44,8 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True, dict=True):
         """The compiled expression; most are never needed."""
         return re.compile(self.regex)
 
-    def read(self, text: str) -> Iterator[tuple[str | float, Interval, str]]:
-        """Every figure on the line: its name or percentile, its interval, how it is written."""
+    def read(self, text: str) -> Iterator[ReadFigure]:
+        """Every figure on the line."""
         if self.needs not in text:
             return
         for match in self.compiled.finditer(text):
@@ -52,7 +56,7 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True, dict=True):
                 key, _, unit = name.partition("__")
                 value = value_of(written, unit)
                 if value is not None:
-                    yield (float(percentile) if key == "at" and percentile else key), value, written
+                    yield f"p{float(percentile):g}" if key == "at" and percentile else key, value, written
 
 
 class ToolFlags(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
@@ -79,14 +83,47 @@ class ToolFlags(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         return {flag: (name, unit) for flag, (name, unit) in pairs}
 
 
+_CELL = re.compile(r"(?<![\d.,(])\d[\d.,]{0,19}(?:\s?(?:ns|us|µs|ms|s|[kM])\b)?")
+
+
+class ToolRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A tool's tables: `head` is in the line that names the columns, whose names `columns` finds.
+
+    `rows` has, by what a row begins with, what its columns hold (as in a pattern; "%" for percentiles).
+    """
+
+    head: str
+    columns: str
+    rows: dict[str, dict[str, str]]
+
+    def read(self, text: str, held: dict[str, list[str]]) -> Iterator[ReadFigure]:
+        """The figures of a row, by the columns of the last head, which are kept in `held`."""
+        if re.search(self.head, text):
+            held["columns"] = [name.lower() for name in re.findall(self.columns, text)]
+            return
+        names = held.get("columns", [])
+        for words, figures in self.rows.items() if names else ():
+            found = re.search(words, text)
+            cells = _CELL.findall(text, found.end()) if found else []
+            for name, cell in zip(names, cells, strict=True) if len(cells) == len(names) else ():
+                key, _, unit = figures.get("%" if name.endswith("%") else name, "").partition("__")
+                value = value_of(cell, unit) if unit else None
+                if value is not None:
+                    yield f"p{float(name[:-1]):g}" if key == "at" else key, value, cell
+
+
+_BLOCK = re.compile(r"^\s*([A-Za-z][\w. ()]{2,60}):\s*$")
+"""A line that begins a block."""
+
+
 class JsonReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where in a tool's JSON which figure is: its name or percentile, a path of keys, the size of its unit.
+    """Where in a tool's JSON which figure is: its name, a path of keys, the size of its unit.
 
     `marks` are keys that a report of this tool has and no other does.
     """
 
     marks: tuple[str, ...]
-    figures: tuple[tuple[str | float, str, float], ...]
+    figures: tuple[tuple[str, str, float], ...]
 
 
 class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, dict=True):
@@ -101,9 +138,10 @@ class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     means of windows of its own. `adds_samples`: it adds times to correct for coordinated omission, so
     that mean × rate may exceed the connections. `pauses`: its users pause, so fewer are in flight than
     there are users. `failed_once`: a request may be in several of its counts of failures. `uncounted`:
-    answers that are missing in its counts never came. `rows` names the reader of its tables. `order` is
-    the place at which a line is offered to it: what several tools print alike is the first one's.
-    `samples` are figures of files in tests/audit/samples.
+    answers that are missing in its counts never came. `rows` are its tables, and `blocks` patterns that
+    hold below a line of these words (several are apart by "|"). `order` is the place at which a line is
+    offered to it: what several tools print alike is the first one's. `samples` are figures of files in
+    tests/audit/samples.
     """
 
     name: str
@@ -123,7 +161,8 @@ class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     pauses: bool = False
     failed_once: bool = False
     uncounted: bool = False
-    rows: Literal["", "autocannon", "locust", "artillery"] = ""
+    rows: ToolRows | None = None
+    blocks: dict[str, tuple[Pattern, ...]] = {}
     samples: dict[str, dict[str, float]] = {}
 
     @cached_property
@@ -147,6 +186,19 @@ class AuditTool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         if alone and self.lone and self.starting_alone.search(text):
             return True
         return self._starting.search(text) is not None
+
+    def read(self, text: str, held: dict[str, list[str]]) -> Iterator[ReadFigure]:
+        """The figures of a line of an output; `held` keeps what later lines need of it."""
+        for pattern in self.patterns:
+            yield from pattern.read(text)
+        if self.rows is not None:
+            yield from self.rows.read(text, held)
+        if self.blocks and (head := _BLOCK.match(text)):
+            held["block"] = [head[1].lower()]
+        for titles, patterns in self.blocks.items() if "block" in held else ():
+            if held["block"][0] in titles.split("|"):
+                for pattern in patterns:
+                    yield from pattern.read(text)
 
 
 def _tools() -> tuple[AuditTool, ...]:
@@ -185,116 +237,6 @@ def named(words: str) -> str:
     return "ab" if name.startswith("apachebench") else name
 
 
-_Row = Iterator[tuple[str | float, Interval, str]]
-"""The figures of a line: name or percentile, interval, how it is written."""
-
-_NAMED = re.compile(r"^\W{0,12}(Latency(?: \(ms\))?|Req/Sec|Bytes/Sec)\s")
-"""Of the tables before version 4, whose columns are only spaces apart."""
-_TIMES = {"avg": "mean", "stdev": "stdev", "max": "max", "min": "min"}
-_RATES = {"avg": "rate", "stdev": "rate_stdev"}
-
-
-def _autocannon_row(text: str, held: dict[str, list[str]]) -> _Row:
-    """The figures of a row, by the headings that came before it."""
-    cells = [cell.strip() for cell in re.split(r"[│|┃]", text) if cell.strip()]
-    if len(cells) < 3:
-        named = _NAMED.match(text)
-        cells = [named[1], *text[named.end() :].split()] if named else re.split(r"\s{2,}", text.strip(" │|"))
-        cells = [cell.strip() for cell in cells if cell.strip()]
-    if len(cells) >= 3 and cells[0].lower() == "stat":
-        held["head"] = [cell.lower() for cell in cells[1:]]
-        return
-    head = held.get("head", [])
-    if not head or len(cells) != len(head) + 1:
-        return
-    name = cells[0].lower()
-    if name.startswith("latency"):
-        for heading, cell in zip(head, cells[1:], strict=True):
-            value = value_of(cell, "t") or (value_of(cell, "ms") if "(ms)" in name else None)
-            key = float(heading[:-1]) if re.fullmatch(r"[\d.]{1,8}%", heading) else _TIMES.get(heading)
-            if key is not None and value is not None:
-                yield key, value, cell
-    elif name.startswith(("req/sec", "requests/sec")):
-        for heading, cell in zip(head, cells[1:], strict=True):
-            value = value_of(cell, "n") if re.fullmatch(r"[\d.,]{1,20}\s?[kM]?", cell) else None
-            if heading in _RATES and value is not None:
-                yield _RATES[heading], value, cell
-
-
-_LOCUST_HEADINGS = {
-    "# reqs": ("requests", "c"),
-    "# fails": ("failed", "c"),
-    "avg": ("mean", "ms"),
-    "min": ("min", "ms"),
-    "max": ("max", "ms"),
-    "med": ("p50", "ms"),
-    "median": ("p50", "ms"),
-    "req/s": ("rate", "n"),
-    "# requests": ("requests", "c"),
-    "average (ms)": ("mean", "ms"),
-    "min (ms)": ("min", "ms"),
-    "max (ms)": ("max", "ms"),
-    "rps": ("rate", "n"),
-}
-_LOCUST_HEAD = re.compile(
-    r"# Requests|# Fails|Average \(ms\)|Min \(ms\)|Max \(ms\)|Average size \(bytes\)|RPS|Failures/s"
-    r"|# reqs|# fails|Avg|Min|Max|Median|Med|req/s|failures/s|\d{2,3}(?:\.\d{1,2})?%"
-)
-
-
-def _locust_row(text: str, held: dict[str, list[str]]) -> _Row:
-    """The figures of the row that sums up all requests."""
-    if "# reqs" in text or "# Requests" in text:
-        held["head"] = [found.lower() for found in _LOCUST_HEAD.findall(text)]
-        return
-    row = re.search(r"\b(?:Aggregated|Total)\s+(.{5,300})$", text)
-    head = held.get("head", [])
-    if row is None or not head:
-        return
-    cells = re.sub(r"\([\d.]{1,8}%\)", " ", row[1]).replace("|", " ").split()
-    if len(cells) != len(head):
-        return
-    for heading, cell in zip(head, cells, strict=True):
-        key: str | float
-        if heading.endswith("%"):
-            key, unit = float(heading[:-1]), "ms"
-        elif heading in _LOCUST_HEADINGS:
-            key, unit = _LOCUST_HEADINGS[heading]
-        else:
-            continue
-        value = value_of(cell, unit) if re.fullmatch(r"[\d.,]{1,20}", cell) else None
-        if value is not None:
-            yield key, value, cell
-
-
-_ARTILLERY_ROW = re.compile(
-    rf"^\s*(min|max|mean|median|p\d\d(?:\.\d)?|[A-Z]{{4,20}}|[45]\d\d):[\s.]{{1,90}}({NUMBER})\s*$"
-)
-_ARTILLERY_HEAD = re.compile(r"^\s*([A-Za-z][\w. ()]{2,60}):\s*$")
-_ARTILLERY_TIMES: dict[str, str | float] = {"min": "min", "max": "max", "mean": "mean", "median": 50.0}
-
-
-def _artillery_row(text: str, held: dict[str, list[str]]) -> _Row:
-    """The rows of the blocks of times, codes and errors: which block it is stands on a line of its own."""
-    head = _ARTILLERY_HEAD.match(text)
-    if head:
-        held["block"] = [head[1].lower()]
-        return
-    row = _ARTILLERY_ROW.match(text)
-    block = held.get("block", [""])[0]
-    if row is None:
-        return
-    name, number = row[1], row[2]
-    key: str | float | None = None
-    if block in ("http.response_time", "request latency", "response time (msec)"):
-        key = _ARTILLERY_TIMES.get(name, float(name[1:]) if name[0] == "p" else None)
-    elif (block == "errors" and name.isupper()) or (block == "codes" and name.isdigit()):
-        key = "broken" if name.isupper() else "bad"
-    value = value_of(number, "ms" if block.startswith(("http", "re")) else "c")
-    if key is not None and value is not None:
-        yield key, value, number
-
-
 _MOST_COUNTED = 1e6
 """Answers that hey counts at most; its rate goes on."""
 
@@ -312,11 +254,3 @@ def add_uncounted(figures: dict[str, Figure]) -> None:
         lost = asked - counted.value
         figures["failed"] = Figure(lost, good.line, good.quote)
         figures["requests"] = Figure(asked, rate.line, rate.quote)
-
-
-TABLES: dict[str, Callable[[str, dict[str, list[str]]], _Row]] = {
-    "autocannon": _autocannon_row,
-    "locust": _locust_row,
-    "artillery": _artillery_row,
-}
-"""By tool: reads a row by the headings that came before it, which it keeps in the dictionary."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from assay.audit.candidates import CitedSentence
-from assay.audit.claims import Conclusion, Weight, concludes, conclusions
-from assay.audit.document import Reported, placed_sentences
+from assay.audit.claims import ELSEWHERE, CitedSentence, Conclusion, Weight, concludes, conclusions
+from assay.audit.document import Reported, is_percentile, placed_sentences
 from assay.audit.evidence import Evidence
 from assay.audit.finding import number, ratio
 from assay.audit.interval import Interval
@@ -42,11 +41,12 @@ def weighed(seen: Evidence) -> tuple[Weight, ...]:
         before = ""
         for lines, sentence in placed_sentences(block):
             if concludes(sentence) and not is_listing(sentence):
-                named = [_named(seen, one) for one in conclusions(lines, sentence, names, own) if _ranks(one)]
+                said = CitedSentence(sentence, tuple(lines), before, path, names, own)
+                named = [_named(seen, one) for one in conclusions(said) if _ranks(one)]
                 told = None
                 if searches < MOST and all(one.verdict == "untold" or _unnamed(one) for one in named):
                     searches += 1
-                    told = searched(seen, CitedSentence(sentence, tuple(lines), before, path))
+                    told = searched(seen, said)
                 found += [told] if told is not None and (told.verdict != "untold" or not named) else named
             before = sentence
     return (*found, *in_cells(seen))
@@ -165,15 +165,11 @@ def _pairs(seen: Evidence, one: Conclusion) -> tuple[list[_Sides], bool]:
     ]
     if one.better and one.worse:
         return found, True
-    if not one.readings or one.hedged or len(found) > _MANY or _ELSEWHERE.search(one.sentence):
+    if not one.readings or one.hedged or len(found) > _MANY or ELSEWHERE.search(one.sentence):
         return [], False
     labels = {key_of(each.label) for pair in both for each in pair}
     # Which of two is the better one is not said where neither is named: that is never contradicted.
     return found, len(labels) == 2 and bool(one.better or one.worse)
-
-
-_ELSEWHERE = re.compile(r"\b(?:than|over|vs\.?|against|compared (?:to|with))\s(?:the |a )?(?-i:[A-Z@])", re.I)
-"""A comparison with something that has a name, which is none of ours."""
 
 
 def _ratios(better: Reported, worse: Reported, one: Conclusion) -> list[Interval]:
@@ -182,11 +178,8 @@ def _ratios(better: Reported, worse: Reported, one: Conclusion) -> list[Interval
     if one.metric in ("rate", "any") and "rate" in better.figures and "rate" in worse.figures:
         found.append(better.figures["rate"].value / worse.figures["rate"].value)
     if one.metric in ("times", "any"):
-        for name in ("mean", "time", "max"):
-            if name in better.figures and name in worse.figures:
-                found.append(worse.figures[name].value / better.figures[name].value)
-        for percentile in better.percentiles.keys() & worse.percentiles.keys():
-            found.append(worse.percentiles[percentile].value / better.percentiles[percentile].value)
+        times = [name for name in better.figures if name in ("mean", "time", "max") or is_percentile(name)]
+        found += [worse.figures[n].value / better.figures[n].value for n in times if n in worse.figures]
     return [each for each in found if each.low > 0 and each.high < float("inf")]
 
 

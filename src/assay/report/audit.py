@@ -16,6 +16,7 @@ from rich.text import Text
 
 from assay.audit import AUDIT_RULES
 from assay.audit.claims import Verdict, Weight
+from assay.audit.document import is_percentile
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit, Believed, commands
 from assay.core.settings import version
@@ -269,17 +270,15 @@ def _conclusion_json(one: Weight) -> dict[str, Any]:
 
 def _result_json(one: Believed) -> dict[str, Any]:
     result = one.result
-    figures = {name: [figure.value.low, figure.value.high] for name, figure in result.figures.items()}
+    told = {name: [figure.value.low, figure.value.high] for name, figure in result.figures.items()}
     return {
         "line": result.line,
         "tool": result.tool,
         "label": result.label,
         "believable_for": one.belief,
         "because": list(one.codes),
-        "figures": figures,
-        "percentiles_s": {
-            f"{q:g}": [each.value.low, each.value.high] for q, each in sorted(result.percentiles.items())
-        },
+        "figures": {name: value for name, value in told.items() if not is_percentile(name)},
+        "percentiles_s": {f"{q:g}": told[f"p{q:g}"] for q in sorted(result.percentiles)},
     }
 
 

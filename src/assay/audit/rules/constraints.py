@@ -14,7 +14,7 @@ from typing import Literal
 
 from assay.audit.document import BY_HAND, Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, between, number, numbered, time
+from assay.audit.finding import AuditHit, audit_rule, between, number, numbered, time
 from assay.audit.interval import Interval, exactly
 from assay.audit.tools import BY_NAME
 
@@ -97,8 +97,20 @@ def broken(figures: Mapping[str, Figure], among: tuple[Constraint, ...]) -> Iter
         yield Broken(one, best[0], one.mended(best[0], values), len(best) == 1 and len(others) > 0)
 
 
+@audit_rule(
+    "M1",
+    "times contradict throughput (Little's law)",
+    takes="times",
+    remedy=(
+        "measure again with a tool whose accounting balances (assay load), and tell connections, mean "
+        "and throughput"
+    ),
+    source="Little's law; tolerances ours",
+)
 def little(seen: Evidence) -> Iterator[AuditHit]:
-    """M1: requests in flight = mean time × throughput, which cannot exceed the connections."""
+    """A connection of a closed loop holds one request at a time, so mean time × throughput is the number of
+    busy connections. More than there are is impossible; far fewer means that most stood idle, and were no
+    load."""
     for result in seen.results:
         figures = _of_a_loop(seen, result)
         if figures is None:
@@ -174,30 +186,19 @@ def _lost(result: Reported) -> float:
     return missing.value.high if missing is not None else 0.0
 
 
-M1 = AuditRule(
-    code="M1",
-    title="times contradict throughput (Little's law)",
+@audit_rule(
+    "M2",
+    "times that cannot be",
     takes="times",
-    meaning=(
-        "A connection of a closed loop holds one request at a time, so mean time × throughput is the "
-        "number of busy "
-        "connections. More than there are is impossible; far fewer means that most stood idle, and "
-        "were no load."
-    ),
-    remedy=(
-        "measure again with a tool whose accounting balances (assay load), and tell connections, mean and "
-        "throughput"
-    ),
-    source="Little's law; tolerances ours",
-    check=little,
+    remedy="look at the raw output, and copy the figures again",
+    source="arithmetic",
 )
-
-
 def impossible(seen: Evidence) -> Iterator[AuditHit]:
-    """M2: minimum ≤ percentiles in their order ≤ maximum, and the mean between the ends."""
+    """A higher percentile is never below a lower one, and a mean lies between minimum and maximum: a figure
+    is wrong, or its column is."""
     for result in seen.results:
+        figures = result.figures
         names = ["min", *(f"p{q:g}" for q in sorted(result.percentiles)), "max"]
-        figures = {**result.figures, **{f"p{q:g}": each for q, each in result.percentiles.items()}}
         names = [name for name in names if name in figures]
         pairs = list(zip(names, names[1:], strict=False))
         if "mean" in figures and result.tool != "ab":
@@ -214,22 +215,17 @@ def impossible(seen: Evidence) -> Iterator[AuditHit]:
 
 _NAMES = {"min": "minimum", "max": "maximum"}
 
-M2 = AuditRule(
-    code="M2",
-    title="times that cannot be",
-    takes="times",
-    meaning=(
-        "A higher percentile is never below a lower one, and a mean lies between minimum and maximum: a "
-        "figure is wrong, or its column is."
-    ),
-    remedy="look at the raw output, and copy the figures again",
+
+@audit_rule(
+    "M3",
+    "the rate contradicts the count",
+    takes="everything",
+    remedy="show the raw output of one run as it is",
     source="arithmetic",
-    check=impossible,
 )
-
-
 def counted(seen: Evidence) -> Iterator[AuditHit]:
-    """M3: requests ÷ duration = rate, and what else counts owe each other."""
+    """Requests divided by the time they took are the rate; where they are not, one of the three figures is
+    not of this run."""
     yield from odd_one_out(seen)
     for result in seen.results:
         tool = BY_NAME.get(result.tool)
@@ -295,17 +291,3 @@ def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
 
 
 _ROWS, _ODD, _LIKE = 5, 0.05, 0.02
-
-
-M3 = AuditRule(
-    code="M3",
-    title="the rate contradicts the count",
-    takes="everything",
-    meaning=(
-        "Requests divided by the time they took are the rate; where they are not, one of the three "
-        "figures is not of this run."
-    ),
-    remedy="show the raw output of one run as it is",
-    source="arithmetic",
-    check=counted,
-)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from assay.audit.document import Reported, TextBlock, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, number, numbered
+from assay.audit.finding import AuditHit, audit_rule, number, numbered
 from assay.audit.names import aliases, distinct, is_scenario, key_of, places
 from assay.audit.tables import Grid
 
@@ -184,26 +184,23 @@ def unequal_words(seen: Evidence) -> Iterator[AuditHit]:
                 return
 
 
-def unequal_means(seen: Evidence) -> Iterator[AuditHit]:
-    """W6: in figures, in names, in the commands of servers, in words."""
-    yield from unequal_loads(seen)
-    yield from unequal_names(seen)
-    yield from unequal_starts(seen)
-    yield from unequal_words(seen)
-
-
-W6 = AuditRule(
-    code="W6",
-    title="unequal loads, cores, workers or pools",
+@audit_rule(
+    "W6",
+    "unequal loads, cores, workers or pools",
     takes="comparison",
-    meaning="What is compared did not have the same load or the same means: the difference is also theirs.",
     remedy=(
         "give all the same connections, threads, cores and workers, each in the way its documentation "
         "describes"
     ),
     source="the published heroes study: pools of 3, 20 and 50",
-    check=unequal_means,
 )
+def unequal_means(seen: Evidence) -> Iterator[AuditHit]:
+    """What is compared did not have the same load or the same means: the difference is also theirs."""
+    yield from unequal_loads(seen)
+    yield from unequal_names(seen)
+    yield from unequal_starts(seen)
+    yield from unequal_words(seen)
+
 
 _HANDICAPS = re.compile(
     r"\b(?:(?:npm|yarn|pnpm|bun) (?:run )?(?:start:)?dev\b|next dev\b|nuxt dev\b|nest start\b|flask run\b"
@@ -239,8 +236,16 @@ def _own_words(text: str, found: re.Match[str]) -> str:
     return text[max(begin, 0) : min(ends, default=len(text))]
 
 
+@audit_rule(
+    "W7",
+    "a handicapped server",
+    takes="everything",
+    remedy="start the release build as its documentation says for production",
+    source="the published heroes study",
+)
 def handicapped(seen: Evidence) -> Iterator[AuditHit]:
-    """W7: started for development, in a section that measures."""
+    """A debug build, a development mode or a build tool in the way does other work than what people run: the
+    figure is not the server's."""
     measuring = {section.line for result in seen.results if (section := seen.section(result.line))}
     measuring |= {section.line for call in seen.commands if (section := seen.section(call.line))}
     for part in seen.document.parts:
@@ -265,17 +270,3 @@ def handicapped(seen: Evidence) -> Iterator[AuditHit]:
                 )
             ):
                 yield AuditHit(line.number, found[0], f"{found[0]!r} is for developing")
-
-
-W7 = AuditRule(
-    code="W7",
-    title="a handicapped server",
-    takes="everything",
-    meaning=(
-        "A debug build, a development mode or a build tool in the way does other work than what people "
-        "run: the figure is not the server's."
-    ),
-    remedy="start the release build as its documentation says for production",
-    source="the published heroes study",
-    check=handicapped,
-)

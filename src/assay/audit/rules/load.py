@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, number, numbered, percent
+from assay.audit.finding import AuditHit, audit_rule, number, numbered, percent
 from assay.audit.interval import Interval
 from assay.audit.tools import BY_NAME, NAMED
 
@@ -19,8 +19,16 @@ _LOOPBACK = re.compile(
 )
 
 
+@audit_rule(
+    "A1",
+    "more client threads than cores",
+    takes="everything",
+    remedy="give the client at most one thread a core, on cores of its own",
+    source="Hyperfoil's CPU watchdog; the published franklin study",
+)
 def threads(seen: Evidence) -> Iterator[AuditHit]:
-    """A1: more client threads than the text names cores."""
+    """The client's threads wait for each other's cores: what is measured is the generator, and its waiting is
+    in the times."""
     if not seen.facts.cores:
         return
     most = max(seen.facts.cores, key=lambda said: said.number)
@@ -42,22 +50,16 @@ def _worded_threads(row: Reported) -> Figure | None:
     return row.command.figures.get("threads") if row.command and row.command.tool == "wrk" else None
 
 
-A1 = AuditRule(
-    code="A1",
-    title="more client threads than cores",
+@audit_rule(
+    "G3",
+    "less was offered than intended",
     takes="everything",
-    meaning=(
-        "The client's threads wait for each other's cores: what is measured is the generator, and its "
-        "waiting is in the times."
-    ),
-    remedy="give the client at most one thread a core, on cores of its own",
-    source="Hyperfoil's CPU watchdog; the published franklin study",
-    check=threads,
+    remedy="look for the highest rate that holds (assay capacity), and measure times below it",
+    source="Lancet's tolerance of the offered load",
 )
-
-
 def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
-    """G3: throughput below the intended rate."""
+    """The server or the client did not keep up with the rate: the times are those of an overload, whose
+    length sets them."""
     for result in seen.results:
         offered, rate = result.get("offered"), result.get("rate")
         if offered is None or rate is None or offered.value.low <= 0 or result.tool == "hey":
@@ -81,22 +83,18 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
             )
 
 
-G3 = AuditRule(
-    code="G3",
-    title="less was offered than intended",
+@audit_rule(
+    "G8",
+    "connections missing",
     takes="everything",
-    meaning=(
-        "The server or the client did not keep up with the rate: the times are those of an overload, "
-        "whose length sets them."
+    remedy=(
+        "raise the limit (ulimit -n), or use fewer connections; a closed loop needs only as many as "
+        "keep the server busy"
     ),
-    remedy="look for the highest rate that holds (assay capacity), and measure times below it",
-    source="Lancet's tolerance of the offered load",
-    check=short_of_rate,
+    source="the published franklin study: 157 connect errors of 396 connections in every run",
 )
-
-
 def connections(seen: Evidence) -> Iterator[AuditHit]:
-    """G8: connections that could not be opened."""
+    """The load was of fewer connections than the text says, often by a limit of open files on the client."""
     for result in seen.outputs:
         missing = result.figures.get("connect_errors")
         if missing is not None and missing.value.low > 0:
@@ -112,22 +110,6 @@ def connections(seen: Evidence) -> Iterator[AuditHit]:
             )
 
 
-G8 = AuditRule(
-    code="G8",
-    title="connections missing",
-    takes="everything",
-    meaning=(
-        "The load was of fewer connections than the text says, often by a limit of open files on the client."
-    ),
-    remedy=(
-        "raise the limit (ulimit -n), or use fewer connections; a closed loop needs only as many as keep "
-        "the server busy"
-    ),
-    source="the published franklin study: 157 connect errors of 396 connections in every run",
-    check=connections,
-)
-
-
 _CLOSING = re.compile(
     r"\b(?:with|using|in)\s(?:a\s)?[`\"']?close[`\"']?\sconnections?\b|\bConnection:\s?close\b"
     r"|\b(?:no|without)\s(?:http\s)?keep-?alive\b|\bkeep-?alive (?:is |was )?(?:off|disabled)\b",
@@ -138,8 +120,16 @@ _CLOSING = re.compile(
 _INSTEAD = re.compile(r"\b(?:instead of|not|never|avoids?|rather than|unlike|than)\s[`\"']?$", re.IGNORECASE)
 
 
+@audit_rule(
+    "A3",
+    "a connection for each request",
+    takes="everything",
+    remedy="keep connections open (ab -k), or say that connection set-up is meant",
+    source="ours; RFC 9112, 9.3: connections persist by default",
+)
 def unkept(seen: Evidence) -> Iterator[AuditHit]:
-    """A3: a connection for each request."""
+    """Opening and closing a connection costs more than most answers: that is what was measured, and servers
+    differ in it less than in what they are compared for."""
     told: set[int] = set()
     for result in seen.outputs:
         call = result.command
@@ -171,20 +161,6 @@ def unkept(seen: Evidence) -> Iterator[AuditHit]:
             yield AuditHit(call.line, call.quote, f"{call.tool} opens a connection for each request")
 
 
-A3 = AuditRule(
-    code="A3",
-    title="a connection for each request",
-    takes="everything",
-    meaning=(
-        "Opening and closing a connection costs more than most answers: that is what was measured, and "
-        "servers differ in it less than in what they are compared for."
-    ),
-    remedy="keep connections open (ab -k), or say that connection set-up is meant",
-    source="ours; RFC 9112, 9.3: connections persist by default",
-    check=unkept,
-)
-
-
 _TARGET = re.compile(
     r"^\W{0,6}Server Hostname:\s+(?:localhost|127\.0\.0\.1)"
     r"|\b[Tt]arget [Hh]ost:\s+https?://(?:localhost|127\.0\.0\.1)"
@@ -206,8 +182,16 @@ _CONFIGURED = re.compile(r"\b(?:url|host|target)\W{1,4}https?://(?:localhost|127
 """The address in the configuration of a load test, in a listing that names its tool."""
 
 
+@audit_rule(
+    "A2",
+    "client and server on one machine",
+    takes="everything",
+    remedy="pin each to cores of its own (assay does), or use two machines; then say so",
+    source="the published franklin (12 threads) and frameworks studies, on 4 cores",
+)
 def together(seen: Evidence) -> Iterator[AuditHit]:
-    """A2: the load goes to the machine that it comes from."""
+    """Client and server take cores from each other: a cheaper server leaves more to the client, and
+    differences are squeezed or stretched by that."""
     found = False
     addresses: list[tuple[int, str, tuple[int, ...]]] = [
         (one.line, one.url, (one.line,)) for one in seen.outputs
@@ -229,27 +213,21 @@ def together(seen: Evidence) -> Iterator[AuditHit]:
         yield AuditHit(said.line, said.quote, "the text says that both ran on one machine")
 
 
-A2 = AuditRule(
-    code="A2",
-    title="client and server on one machine",
-    takes="everything",
-    meaning=(
-        "Client and server take cores from each other: a cheaper server leaves more to the client, and "
-        "differences are squeezed or stretched by that."
-    ),
-    remedy="pin each to cores of its own (assay does), or use two machines; then say so",
-    source="the published franklin (12 threads) and frameworks studies, on 4 cores",
-    check=together,
-)
-
-
 _KINDS = ("bad", "bad1", "bad2", "failed", "broken", "timeouts", "errors1", "errors2", "errors")
 _WARNING, _ERROR = 0.001, 0.01
 _BYTES = 0.02
 
 
+@audit_rule(
+    "W2",
+    "errors and time-outs in the throughput",
+    takes="everything",
+    remedy="find out why requests fail, measure again without, and count only right answers",
+    source="SPECweb's quality of service; ASP.NET benchmarks #320",
+)
 def errors(seen: Evidence) -> Iterator[AuditHit]:
-    """W2: failures above one in a thousand."""
+    """A failed request is often the cheapest one: it is counted as throughput, and its time as a fast
+    answer."""
     for result in seen.results:
         told = _failures(result)
         if told is None:
@@ -309,22 +287,16 @@ def _requests(result: Reported) -> float | None:
     return rate.value.high * duration.value.high if rate is not None and duration is not None else None
 
 
-W2 = AuditRule(
-    code="W2",
-    title="errors and time-outs in the throughput",
-    takes="everything",
-    meaning=(
-        "A failed request is often the cheapest one: it is counted as throughput, and its time as a "
-        "fast answer."
-    ),
-    remedy="find out why requests fail, measure again without, and count only right answers",
-    source="SPECweb's quality of service; ASP.NET benchmarks #320",
-    check=errors,
+@audit_rule(
+    "W3",
+    "unequal answers",
+    takes="comparison",
+    remedy="let all send the same headers and body (assay versus looks before it measures)",
+    source="the published petclinic study: 1,525 B (compressed) against 3,041 B (not)",
 )
-
-
 def unequal(seen: Evidence) -> Iterator[AuditHit]:
-    """W3: compared answers that differ in length. The first that differs speaks for all of its kind."""
+    """Who sends more does more: other headers, another encoding, another body. The comparison is one of the
+    answers' sizes as well."""
     told: set[int] = set()
     for a, b in seen.certain():
         one, other = _bytes(a), _bytes(b)
@@ -363,17 +335,3 @@ def _route(result: Reported) -> str:
         return urlsplit(result.url if "://" in result.url else f"http://{result.url}").path.rstrip("/")
     except ValueError:
         return result.url
-
-
-W3 = AuditRule(
-    code="W3",
-    title="unequal answers",
-    takes="comparison",
-    meaning=(
-        "Who sends more does more: other headers, another encoding, another body. The comparison is one "
-        "of the answers' sizes as well."
-    ),
-    remedy="let all send the same headers and body (assay versus looks before it measures)",
-    source="the published petclinic study: 1,525 B (compressed) against 3,041 B (not)",
-    check=unequal,
-)

@@ -8,13 +8,20 @@ from urllib.parse import urlsplit
 
 from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, number
+from assay.audit.finding import AuditHit, audit_rule, number
 from assay.audit.names import aliases, is_name, key_of, turns
 from assay.audit.weighing import weighed
 
 
+@audit_rule(
+    "R1",
+    "the command does not match the result",
+    takes="everything",
+    remedy="show command and output of the same run",
+    source="ours",
+)
 def other_command(seen: Evidence) -> Iterator[AuditHit]:
-    """R1: the command above an output asks for another load than the output tells."""
+    """The output is of another run than the one that the text tells how to make."""
     for result in seen.outputs:
         call = result.command
         if call is None:
@@ -83,19 +90,15 @@ def _elsewhere(result: Reported) -> Iterator[AuditHit]:
         )
 
 
-R1 = AuditRule(
-    code="R1",
-    title="the command does not match the result",
+@audit_rule(
+    "R2",
+    "the text contradicts its raw output",
     takes="everything",
-    meaning="The output is of another run than the one that the text tells how to make.",
-    remedy="show command and output of the same run",
+    remedy="make the table from the outputs, by a program",
     source="ours",
-    check=other_command,
 )
-
-
 def other_figure(seen: Evidence) -> Iterator[AuditHit]:
-    """R2: a row of a table that gives another rate than the output of its name; others of it agree."""
+    """One of the two is not of this run, or was copied wrong."""
     raw: dict[str, list[Reported]] = {}
     for result in seen.outputs:
         if "rate" in result.figures and key_of(result.label):
@@ -125,16 +128,6 @@ def _agrees(row: Reported, told: list[Reported]) -> bool:
     return any(row.figures["rate"].value.widened(0.01).meets(one.figures["rate"].value) for one in told)
 
 
-R2 = AuditRule(
-    code="R2",
-    title="the text contradicts its raw output",
-    takes="everything",
-    meaning="One of the two is not of this run, or was copied wrong.",
-    remedy="make the table from the outputs, by a program",
-    source="ours",
-    check=other_figure,
-)
-
 _IDLE = re.compile(
     r"\bidle\b|\bat rest\b|\bafter (?:start|boot|launch)|\b(?:at|on) start-?up\b"
     r"|\bstart-?up (?:memory|ram|rss)\b|\bbaseline\b|\bunloaded\b",
@@ -143,8 +136,15 @@ _IDLE = re.compile(
 _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 
 
+@audit_rule(
+    "R6",
+    "figures sampled outside the load",
+    takes="nothing",
+    remedy="sample CPU and memory while the load goes on, and tell the peak",
+    source="the published heroes study; ours",
+)
 def outside(seen: Evidence) -> Iterator[AuditHit]:
-    """R6: memory or CPU of an idle server beside results under load."""
+    """What a server uses when nobody asks says nothing of what it uses for the throughput beside it."""
     for table in seen.document.tables if seen.results else ():
         section = seen.section(table.number)
         if section and _IDLE.search(section.title) and any(_COST.search(text) for text in table.head[1:]):
@@ -164,16 +164,6 @@ def outside(seen: Evidence) -> Iterator[AuditHit]:
                 yield AuditHit(line, text[:60], "taken while nothing was asked of it")
 
 
-R6 = AuditRule(
-    code="R6",
-    title="figures sampled outside the load",
-    takes="nothing",
-    meaning="What a server uses when nobody asks says nothing of what it uses for the throughput beside it.",
-    remedy="sample CPU and memory while the load goes on, and tell the peak",
-    source="the published heroes study; ours",
-    check=outside,
-)
-
 _AXIS = re.compile(
     r"^\s*y-axis\s+(?:\"[^\"]{0,200}\"\s+"
     r"|\w{1,60}\s+)?(\d{1,12}(?:\.\d{1,6})?)\s*-->\s*(\d{1,12}(?:\.\d{1,6})?)"
@@ -181,8 +171,16 @@ _AXIS = re.compile(
 _BAR = re.compile(r"([█▇■▓▒#=*]{3,200})\s*[|▏▎▍▌▋▊▉]?\s*\(?(\d[\d,]{0,14}(?:\.\d{1,4})?)\s?(k\b)?")
 
 
+@audit_rule(
+    "R7",
+    "an axis that exaggerates",
+    takes="nothing",
+    remedy="begin the axis of a bar chart at zero",
+    source="Tufte's lie factor",
+)
 def axis(seen: Evidence) -> Iterator[AuditHit]:
-    """R7: an axis that does not begin at zero, or bars that are not as long as their figures."""
+    """A bar says its figure by its length. Where the axis begins elsewhere, a difference of a few percent
+    looks like a multiple."""
     raw = {line for result in seen.outputs for line in range(result.line, result.last + PAST_OUTPUT)}
     for block in seen.document.blocks:
         if block.kind != "code":
@@ -225,36 +223,18 @@ def _crooked(bars: list[tuple[int, int, float, str]]) -> Iterator[AuditHit]:
             return
 
 
-R7 = AuditRule(
-    code="R7",
-    title="an axis that exaggerates",
-    takes="nothing",
-    meaning=(
-        "A bar says its figure by its length. Where the axis begins elsewhere, a difference of a few "
-        "percent looks like a multiple."
-    ),
-    remedy="begin the axis of a bar chart at zero",
-    source="Tufte's lie factor",
-    check=axis,
+@audit_rule(
+    "R8",
+    "a conclusion against its own figures",
+    takes="comparison",
+    remedy="say what the figures say, with their interval",
+    source="arithmetic",
 )
-
-
 def against_figures(seen: Evidence) -> Iterator[AuditHit]:
-    """R8: a conclusion that the text's own figures contradict."""
+    """The text says more, or other, than what it measured."""
     for weight in weighed(seen):
         if weight.verdict == "contradicted":
             yield AuditHit(weight.conclusion.line, weight.conclusion.quote, weight.why, "error")
-
-
-R8 = AuditRule(
-    code="R8",
-    title="a conclusion against its own figures",
-    takes="comparison",
-    meaning="The text says more, or other, than what it measured.",
-    remedy="say what the figures say, with their interval",
-    source="arithmetic",
-    check=against_figures,
-)
 
 
 _LOAD = re.compile(
@@ -272,8 +252,15 @@ _CALL = re.compile(
 """The command of a load test of one's own making."""
 
 
+@audit_rule(
+    "R3",
+    "the machine is not named",
+    takes="nothing",
+    remedy="name the CPU, the cores that each side had, the memory and the system",
+    source="ACM artifact review; ours",
+)
 def no_machine(seen: Evidence) -> Iterator[AuditHit]:
-    """R3: nowhere a machine."""
+    """A figure without its machine compares with nothing, and nobody can repeat it."""
     if seen.results and seen.facts.machine is None and seen.facts.whole:
         first = seen.results[0]
         yield AuditHit(
@@ -284,19 +271,15 @@ def no_machine(seen: Evidence) -> Iterator[AuditHit]:
         )
 
 
-R3 = AuditRule(
-    code="R3",
-    title="the machine is not named",
+@audit_rule(
+    "R4",
+    "versions are not named",
     takes="nothing",
-    meaning="A figure without its machine compares with nothing, and nobody can repeat it.",
-    remedy="name the CPU, the cores that each side had, the memory and the system",
+    remedy="name the version of everything compared and of what it runs on, and the date",
     source="ACM artifact review; ours",
-    check=no_machine,
 )
-
-
 def no_versions(seen: Evidence) -> Iterator[AuditHit]:
-    """R4: a comparison without any version."""
+    """Software changes: without versions the figures are of something that nobody can install."""
     compared = ((a, b) for a, b in seen.certain() if is_name(a.label) and is_name(b.label))
     pair = next(((a, b) for a, b in compared if not turns(a.label, b.label)), None)
     if pair is None or seen.facts.version is not None or not seen.facts.whole or _versioned(seen, pair):
@@ -325,19 +308,16 @@ def _versioned(seen: Evidence, pair: tuple[Reported, Reported]) -> bool:
 
 _NUMBERED = re.compile(r"[A-Za-z)][\s/:@(-]{1,3}v?\d{1,3}\.[\dx]")
 
-R4 = AuditRule(
-    code="R4",
-    title="versions are not named",
-    takes="nothing",
-    meaning="Software changes: without versions the figures are of something that nobody can install.",
-    remedy="name the version of everything compared and of what it runs on, and the date",
+
+@audit_rule(
+    "R10",
+    "the load is not told",
+    takes="everything",
+    remedy="show the command, and the raw output",
     source="ACM artifact review; ours",
-    check=no_versions,
 )
-
-
 def no_load(seen: Evidence) -> Iterator[AuditHit]:
-    """R10: results, and nowhere what made them."""
+    """Throughput and times are answers to a load. Without it they are answers to no question."""
     told = [*seen.rows, *(one for one in seen.outputs if one.tool == "figures")]
     if len(told) < len(seen.results) or not told or not seen.facts.whole:
         return
@@ -355,14 +335,3 @@ def no_load(seen: Evidence) -> Iterator[AuditHit]:
 
 def _quote(seen: Evidence, line: int) -> str:
     return seen.document.text_at.get(line, "").strip()[:60]
-
-
-R10 = AuditRule(
-    code="R10",
-    title="the load is not told",
-    takes="everything",
-    meaning="Throughput and times are answers to a load. Without it they are answers to no question.",
-    remedy="show the command, and the raw output",
-    source="ACM artifact review; ours",
-    check=no_load,
-)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, number
+from assay.audit.finding import AuditHit, audit_rule, number
 from assay.audit.names import RUN, key_of
 
 _FEW = 5
@@ -18,8 +18,16 @@ def compares(seen: Evidence) -> bool:
     return next(seen.compared(), None) is not None or len(seen.labels) > 1
 
 
+@audit_rule(
+    "S5",
+    "too few runs",
+    takes="comparison",
+    remedy="run each at least six times, in alternating order (assay versus does)",
+    source="benchstat's minimum",
+)
 def few(seen: Evidence) -> Iterator[AuditHit]:
-    """S5: one to five runs, by the text's own words."""
+    """Runs differ from each other by more than people expect; with so few, a difference of some percent may
+    be the order they ran in."""
     if not compares(seen):
         return
     for said in seen.facts.runs:
@@ -32,28 +40,21 @@ def few(seen: Evidence) -> Iterator[AuditHit]:
             yield AuditHit(grid.table.number, min(groups), f"{len(groups)} runs a side; a ranking takes six")
 
 
-S5 = AuditRule(
-    code="S5",
-    title="too few runs",
-    takes="comparison",
-    meaning=(
-        "Runs differ from each other by more than people expect; with so few, a difference of some "
-        "percent may be the order they ran in."
-    ),
-    remedy="run each at least six times, in alternating order (assay versus does)",
-    source="benchstat's minimum",
-    check=few,
-)
-
-
 def _spread(result: Reported, name: str) -> Figure | None:
     return result.figures.get(f"{name}_spread") or (
         result.figures.get("rate_stdev") if name == "rate" and result.table else None
     )
 
 
+@audit_rule(
+    "A4",
+    "a gap smaller than the spread",
+    takes="comparison",
+    remedy="measure in blocks until the interval of the ratio excludes 1 (assay versus), or call them alike",
+    source="pyperf; ours",
+)
 def within_spread(seen: Evidence) -> Iterator[AuditHit]:
-    """A4: a difference smaller than the ± beside it."""
+    """The same thing measured again differs by more than the two do: which is ahead is chance."""
     told: set[int] = set()
     for a, b in seen.certain():
         for name in ("rate", "mean"):
@@ -72,17 +73,6 @@ def within_spread(seen: Evidence) -> Iterator[AuditHit]:
                     f"{number(spread)}",
                     about=(a.line, b.line),
                 )
-
-
-A4 = AuditRule(
-    code="A4",
-    title="a gap smaller than the spread",
-    takes="comparison",
-    meaning="The same thing measured again differs by more than the two do: which is ahead is chance.",
-    remedy="measure in blocks until the interval of the ratio excludes 1 (assay versus), or call them alike",
-    source="pyperf; ours",
-    check=within_spread,
-)
 
 
 def _load_of(seen: Evidence, one: Reported) -> tuple[object, ...]:
@@ -130,8 +120,15 @@ def _explained(seen: Evidence, after: int, before: int) -> bool:
     return len(" ".join(words).split()) > _WORDS
 
 
+@audit_rule(
+    "R5",
+    "the number of runs is not told",
+    takes="comparison",
+    remedy="tell how many runs there were, in which order, and their spread",
+    source="Kalibera, Jones (ISMM'13)",
+)
 def untold(seen: Evidence) -> Iterator[AuditHit]:
-    """R5: a comparison, and nowhere how often it was measured."""
+    """Without repetitions nobody can tell a difference from chance, the author included."""
     facts = seen.facts
     if not compares(seen) or not facts.whole or facts.runs or facts.repeated or facts.spread:
         return
@@ -149,32 +146,17 @@ def untold(seen: Evidence) -> Iterator[AuditHit]:
     yield AuditHit(line, one, f"{one!r} is compared with {other!r}; how often was each measured?", "note")
 
 
-R5 = AuditRule(
-    code="R5",
-    title="the number of runs is not told",
+@audit_rule(
+    "R9",
+    "the best of several runs",
     takes="comparison",
-    meaning="Without repetitions nobody can tell a difference from chance, the author included.",
-    remedy="tell how many runs there were, in which order, and their spread",
-    source="Kalibera, Jones (ISMM'13)",
-    check=untold,
+    remedy="tell the mean or median of all runs, with an interval",
+    source="docs/method/design.md: no figure is ever the best of n",
 )
-
-
 def best(seen: Evidence) -> Iterator[AuditHit]:
-    """R9: the best of several runs."""
+    """A maximum grows with the number of runs and with their spread: it rewards what scatters."""
     if not seen.results:
         return
     for said in seen.facts.runs:
         if said.kind == "best":
             yield AuditHit(said.line, said.quote, "the maximum of several runs")
-
-
-R9 = AuditRule(
-    code="R9",
-    title="the best of several runs",
-    takes="comparison",
-    meaning="A maximum grows with the number of runs and with their spread: it rewards what scatters.",
-    remedy="tell the mean or median of all runs, with an interval",
-    source="docs/method/design.md: no figure is ever the best of n",
-    check=best,
-)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from assay.audit.document import BY_HAND, Figure, Reported, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, AuditRule, number, percent, time
+from assay.audit.finding import AuditHit, audit_rule, number, percent, time
 from assay.audit.headings import bare, heading
 from assay.audit.interval import TIME, exactly
 
@@ -23,8 +23,16 @@ _IN_PROSE = re.compile(
 )
 
 
+@audit_rule(
+    "M5",
+    "tail latency from a closed loop",
+    takes="percentiles",
+    remedy="measure latency with arrivals at a rate below capacity (assay load --rate)",
+    source="TailBench (IISWC'16); Schroeder et al., open versus closed (NSDI'06)",
+)
 def closed_tail(seen: Evidence) -> Iterator[AuditHit]:
-    """M5: a table or a sentence that presents the tail of a closed loop."""
+    """At saturation the times are the queue that the client itself makes, and a slow answer holds back the
+    very requests that would have shown it."""
     if seen.closed is not True:
         return
     for grid in seen.grids:
@@ -58,20 +66,6 @@ def _is_tail(text: str) -> bool:
     return told is not None and (told.percentile >= _TAIL or told.figure == "max")
 
 
-M5 = AuditRule(
-    code="M5",
-    title="tail latency from a closed loop",
-    takes="percentiles",
-    meaning=(
-        "At saturation the times are the queue that the client itself makes, and a slow answer holds "
-        "back the very requests that would have shown it."
-    ),
-    remedy="measure latency with arrivals at a rate below capacity (assay load --rate)",
-    source="TailBench (IISWC'16); Schroeder et al., open versus closed (NSDI'06)",
-    check=closed_tail,
-)
-
-
 def enough_for(percentile: float) -> int:
     """Requests with which the chance that none of them exceeds the percentile is 1 % or less."""
     return math.ceil(math.log(0.01) / math.log(percentile / 100))
@@ -98,8 +92,16 @@ def _told_counts(seen: Evidence) -> set[float]:
     return set() if seen.commands else found
 
 
+@audit_rule(
+    "S1",
+    "too few requests for a percentile",
+    takes="percentiles",
+    remedy="make more requests, or tell a lower percentile",
+    source="MLPerf's early stopping (one-sided binomial, 99 %)",
+)
 def too_few(seen: Evidence) -> Iterator[AuditHit]:
-    """S1: percentiles with too few requests behind them."""
+    """With so few requests it is likely that none of the slowest was among them: the figure says how lucky
+    the run was."""
     calls = {one.figures["requests"].value.middle for one in seen.commands if "requests" in one.figures}
     told_of = calls or _told_counts(seen)
     for result in seen.results:
@@ -126,22 +128,16 @@ def too_few(seen: Evidence) -> Iterator[AuditHit]:
             )
 
 
-S1 = AuditRule(
-    code="S1",
-    title="too few requests for a percentile",
-    takes="percentiles",
-    meaning=(
-        "With so few requests it is likely that none of the slowest was among them: the figure says how "
-        "lucky the run was."
-    ),
-    remedy="make more requests, or tell a lower percentile",
-    source="MLPerf's early stopping (one-sided binomial, 99 %)",
-    check=too_few,
+@audit_rule(
+    "S2",
+    "no steady state",
+    takes="everything",
+    remedy="warm up until throughput holds its level, and tell percentiles instead of a mean",
+    source="Barrett et al., OOPSLA'17; wrk's own advice on its deviation",
 )
-
-
 def unsteady(seen: Evidence) -> Iterator[AuditHit]:
-    """S2: a deviation above half of its mean."""
+    """What scatters by more than half of its mean has no level that one number could tell: a warm-up, pauses
+    or two kinds of answers are in it."""
     for result in seen.outputs:
         mean = result.figures.get("spread_mean") or result.figures.get("mean")
         rate = result.figures.get("thread_rate") or result.figures.get("rate")
@@ -171,19 +167,6 @@ def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity
     )
 
 
-S2 = AuditRule(
-    code="S2",
-    title="no steady state",
-    takes="everything",
-    meaning=(
-        "What scatters by more than half of its mean has no level that one number could tell: a warm-up, "
-        "pauses or two kinds of answers are in it."
-    ),
-    remedy="warm up until throughput holds its level, and tell percentiles instead of a mean",
-    source="Barrett et al., OOPSLA'17; wrk's own advice on its deviation",
-    check=unsteady,
-)
-
 _SHORT = 10.0
 _ABOUT = 9.5
 """A length that is reckoned from other figures: a tool asked for 10 s stops a little before."""
@@ -192,8 +175,16 @@ _CUT = 0.9
 _WARMING = re.compile(r"warm", re.IGNORECASE)
 
 
+@audit_rule(
+    "S7",
+    "measured for a short time",
+    takes="everything",
+    remedy="warm up, then measure for at least 10 s, several times",
+    source="ours; SPEC and MLPerf ask for minutes",
+)
 def short(seen: Evidence) -> Iterator[AuditHit]:
-    """S7: less than ten seconds, by an output, a command, a count at a rate, or the text's words."""
+    """In a few seconds a compiler, a collector, a cache or the clock of the CPU has not settled: the figure
+    is one of the start."""
     told: set[int] = set()
     for result in seen.outputs:
         took = result.figures.get("duration")
@@ -291,19 +282,6 @@ def _warming(seen: Evidence, line: int) -> bool:
     return any(_WARMING.search(texts.get(at, "")) for at in range(line - 2, line + 1))
 
 
-S7 = AuditRule(
-    code="S7",
-    title="measured for a short time",
-    takes="everything",
-    meaning=(
-        "In a few seconds a compiler, a collector, a cache or the clock of the CPU has not settled: the "
-        "figure is one of the start."
-    ),
-    remedy="warm up, then measure for at least 10 s, several times",
-    source="ours; SPEC and MLPerf ask for minutes",
-    check=short,
-)
-
 _AVERAGED = re.compile(
     r"\b(?:average|averaged|avg\.?|mean)\s(?:of\s)?(?:the\s)?(?:all\s)?(?:p9\d|p99\.\d+"
     r"|9\d(?:\.\d+)?th|percentiles?|median|p50)(?:\s(?:latenc|percentile|times?|values?|across|over|of)|\b)",
@@ -311,22 +289,18 @@ _AVERAGED = re.compile(
 )
 
 
+@audit_rule(
+    "D3",
+    "averages of what has no average",
+    takes="percentiles",
+    remedy="tell each run's percentile, or take one of the merged histogram",
+    source="HdrHistogram's documentation; the published petclinic study",
+)
 def averaged(seen: Evidence) -> Iterator[AuditHit]:
-    """D3: a mean of percentiles."""
+    """The mean of two p99s is the p99 of nothing: a percentile belongs to one set of requests."""
     if not seen.results:
         return
     for line, text, is_code in seen.document.texts:
         found = None if is_code else _AVERAGED.search(text)
         if found:
             yield AuditHit(line, found[0], "percentiles of several runs or servers have no mean")
-
-
-D3 = AuditRule(
-    code="D3",
-    title="averages of what has no average",
-    takes="percentiles",
-    meaning="The mean of two p99s is the p99 of nothing: a percentile belongs to one set of requests.",
-    remedy="tell each run's percentile, or take one of the merged histogram",
-    source="HdrHistogram's documentation; the published petclinic study",
-    check=averaged,
-)
