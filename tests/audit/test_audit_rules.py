@@ -138,7 +138,7 @@ def test_a_finding_stands_on_a_line_of_the_text_and_says_why(code: str) -> None:
     text = INJECTED[code]
     for remark in audited(text).remarks:
         assert 1 <= remark.line <= len(text.splitlines())
-        assert remark.arithmetic and remark.meaning and remark.remedy and remark.source
+        assert remark.arithmetic and remark.rule.meaning and remark.rule.remedy and remark.rule.source
 
 
 def test_a_code_that_runs_have_means_the_same_in_texts() -> None:

@@ -56,12 +56,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _COUNT = r"(?P<n>\d{1,5}|one|two|three|four|five|six|seven|eight|nine|ten|several|multiple)"
-_WORDS = {
-    name: at
-    for at, name in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    )
-}
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WORDS = {word: number for number, word in enumerate(_COUNTED, 1)}
 _RUN = (
     r"(?:\bruns?\b|\btimes\b|\btrials?\b|\biterations?\b|\brepetitions?\b|\brounds?\b|\battempts?\b"
     r"|\bpasses\b)"
@@ -156,16 +152,7 @@ _LOADER = re.compile(
 _APART = re.compile(
     r"\b(?:not|separate|different|another|(?<!per )second|dedicated|two|n't)\b", re.IGNORECASE
 )
-_CORE_WORDS = {
-    "dual": 2.0,
-    "two": 2.0,
-    "quad": 4.0,
-    "four": 4.0,
-    "six": 6.0,
-    "hexa": 6.0,
-    "eight": 8.0,
-    "octa": 8.0,
-}
+_CORE_WORDS = {"dual": 2, "two": 2, "quad": 4, "four": 4, "six": 6, "hexa": 6, "eight": 8, "octa": 8}
 _MORE_CORES = re.compile(
     r"\b(?P<word>dual|two|quad|four|six|hexa|eight|octa)[- ]?(?:core|cpu)s?\b"
     r"|(?<!--)\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b(?!\s?(?:%|[.,]\d|[gm]hz))"
@@ -282,7 +269,7 @@ def _texts(document: TextDocument) -> list[tuple[int, str, bool]]:
 
 def _cores(found: re.Match[str]) -> float:
     if found["word"]:
-        return _CORE_WORDS[found["word"].lower()]
+        return float(_CORE_WORDS[found["word"].lower()])
     for name, cores in (("one", 1.0), ("duo", 2.0), ("quad", 4.0)):
         if found[name]:
             return cores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from assay.audit.evidence import Evidence
 from assay.audit.interval import Interval
@@ -66,6 +66,20 @@ class AuditHit:
     about: tuple[int, ...] = ()
 
 
+class _Quoted(Protocol):
+    """What stands on a line of the text in some words: a figure, a command, a conclusion."""
+
+    @property
+    def line(self) -> int: ...  # noqa: D102 - says it itself
+    @property
+    def quote(self) -> str: ...  # noqa: D102 - says it itself
+
+
+def hit_at(figure: _Quoted, words: str, *about: int, severity: Severity = "warning") -> AuditHit:
+    """A hit at a figure, or at something else that the text quotes."""
+    return AuditHit(figure.line, figure.quote, words, severity, about)
+
+
 Check = Callable[[Evidence], Iterator[AuditHit]]
 
 
@@ -101,18 +115,13 @@ def audit_rule(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(AuditHit):
     """One finding of an audit. `also` are further lines on which the same rule found the same."""
 
-    code: str
-    title: str
-    severity: Severity
-    line: int
-    quote: str
-    arithmetic: str
-    meaning: str
-    remedy: str
-    source: str
-    takes: Takes
-    about: tuple[int, ...] = ()
+    rule: AuditRule
     also: tuple[int, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The code of its rule."""
+        return self.rule.code

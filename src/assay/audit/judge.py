@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 from assay.audit.claims import Weight
 from assay.audit.document import Reported, TextDocument
 from assay.audit.evidence import Evidence, see
-from assay.audit.finding import AuditHit, AuditRule, Remark
+from assay.audit.finding import Remark
 from assay.audit.names import is_name, key_of
 from assay.audit.rules import AUDIT_RULES
 from assay.audit.weighing import weighed
@@ -72,36 +73,18 @@ def audit(document: TextDocument, ignored: frozenset[str] = frozenset()) -> Audi
     )
 
 
-def _remarks(seen: Evidence, ignored: frozenset[str]) -> list[Remark]:
-    found: list[Remark] = []
+def _remarks(seen: Evidence, ignored: frozenset[str]) -> Iterator[Remark]:
     for rule in AUDIT_RULES.values():
-        if rule.code in ignored:
-            continue
-        hits = list(dict.fromkeys(rule.check(seen)))
-        if rule.code in _ONCE and hits:
+        hits = list(dict.fromkeys(rule.check(seen))) if rule.code not in ignored else []
+        found = [
+            Remark(hit.line, hit.quote, hit.arithmetic, hit.severity, hit.about, rule=rule) for hit in hits
+        ]
+        if rule.code in _ONCE and found:
             about = tuple(sorted({line for hit in hits for line in hit.about}))
-            worst = max(hits, key=lambda hit: (_GRAVITY[hit.severity], -hit.line))
+            worst = max(found, key=lambda hit: (_GRAVITY[hit.severity], -hit.line))
             also = tuple(sorted({hit.line for hit in hits} - {worst.line}))
-            found.append(replace(_remark(rule, worst), about=about, also=also))
-        else:
-            found += [_remark(rule, hit) for hit in hits]
-    return found
-
-
-def _remark(rule: AuditRule, hit: AuditHit) -> Remark:
-    return Remark(
-        code=rule.code,
-        title=rule.title,
-        severity=hit.severity,
-        line=hit.line,
-        quote=hit.quote,
-        arithmetic=hit.arithmetic,
-        meaning=rule.meaning,
-        remedy=rule.remedy,
-        source=rule.source,
-        takes=rule.takes,
-        about=hit.about,
-    )
+            found = [replace(worst, about=about, also=also)]
+        yield from found
 
 
 class _ByLine:
@@ -121,8 +104,8 @@ class _ByLine:
 
 def _believed(result: Reported, remarks: _ByLine) -> Believed:
     """A closed loop tells throughput, an open one times; what is invalid tells neither."""
-    own = [one for one in remarks.concerning(result) if one.about or one.takes == "everything"]
-    gone = {one.takes for one in own if one.severity == "error"}
+    own = [one for one in remarks.concerning(result) if one.about or one.rule.takes == "everything"]
+    gone = {one.rule.takes for one in own if one.severity == "error"}
     codes = tuple(dict.fromkeys(one.code for one in own if one.severity != "note"))
     rate = "rate" in result.figures and result.closed is not False
     times = bool(result.percentiles or result.figures.keys() & {"mean", "time"}) and result.closed is False
@@ -146,13 +129,13 @@ def _settled(weight: Weight, remarks: _ByLine) -> Weight:
         for one in remarks.concerning(result)
         # What is between two results concerns the conclusion only if it is about just these.
         if one.code != "R8"
-        and (one.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1)
+        and (one.rule.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1)
     ]
     by_times = weight.conclusion.metric == "times" or not all(
         "rate" in one.figures for one in weight.rests_on
     )
     voided = {"everything", "times"} if by_times else {"everything"}
-    gone = sorted({one.code for one in own if one.severity == "error" and one.takes in voided})
+    gone = sorted({one.code for one in own if one.severity == "error" and one.rule.takes in voided})
     if gone:
         return replace(
             weight, verdict="untold", why=f"{weight.why}, but {', '.join(gone)} makes that figure invalid"

@@ -69,22 +69,9 @@ class FactorReading:
 
 
 _WORDS = {
-    **dict.fromkeys(
-        (
-            "twice",
-            "doubl",
-            "doppelt",
-            "verdoppel",
-            "doble",
-            "dobro",
-            "deux fois",
-            "вдвое",
-            "two",
-            "half",
-            "halv",
-        ),
-        2.0,
-    ),
+    **dict.fromkeys(("twice", "doubl", "doppelt", "verdoppel", "doble", "dobro", "вдвое"), 2.0),
+    **dict.fromkeys(("two", "half", "halv"), 2.0),
+    "deux fois": 2.0,
     **dict.fromkeys(("tripl", "thrice", "third", "three"), 3.0),
     **dict.fromkeys(("quadrupl", "quarter", "four"), 4.0),
     **{word: float(n) for n, word in enumerate(("five", "six", "seven", "eight", "nine", "ten"), 5)},

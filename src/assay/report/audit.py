@@ -114,7 +114,7 @@ def settling(found: Audit) -> str:
 def _remark(text: Text, found: Audit, remark: Remark, *, explain: bool) -> None:
     style = SEVERITY_STYLE[remark.severity]
     text.append(f"{SEVERITY_MARK[remark.severity]} {remark.code} ", style)
-    text.append(f"{remark.title}", style)
+    text.append(f"{remark.rule.title}", style)
     text.append(f"  {safe(found.name)}:{remark.line}{elsewhere(remark.also)}\n", FAINT)
     line, start, length = quoted(found.document.text_at.get(remark.line, ""), remark.quote, _WIDTH)
     number = f"{remark.line:>7}"
@@ -125,10 +125,10 @@ def _remark(text: Text, found: Audit, remark: Remark, *, explain: bool) -> None:
         text.append(" " * start + "^" * length + "\n", style)
     _wrapped(text, "= ", safe(remark.arithmetic, longest=400))
     if explain:
-        _wrapped(text, "? ", remark.meaning, FAINT)
-    _wrapped(text, "→ ", remark.remedy)
+        _wrapped(text, "? ", remark.rule.meaning, FAINT)
+    _wrapped(text, "→ ", remark.rule.remedy)
     if explain:
-        text.append(f"{'':>7}   ({remark.source}; `assay explain {remark.code}`)\n", FAINT)
+        text.append(f"{'':>7}   ({remark.rule.source}; `assay explain {remark.code}`)\n", FAINT)
 
 
 def _wrapped(text: Text, sign: str, words: str, style: str = "") -> None:
@@ -194,12 +194,13 @@ def _section(found: Audit, *, explain: bool) -> list[str]:
     lines = [f"### {_plain(summary(found))}", ""]
     for remark in found.remarks:
         lines.append(
-            f"- **{remark.code} {remark.title}** ({remark.severity}), line "
+            f"- **{remark.code} {remark.rule.title}** ({remark.severity}), line "
             f"{remark.line}{elsewhere(remark.also)}:"
             f" {_code(remark.quote or found.document.text_at.get(remark.line, ''))}"
         )
         lines.append(
-            f"  {_plain(remark.arithmetic)}.{' ' + remark.meaning if explain else ''} *{remark.remedy}*"
+            f"  {_plain(remark.arithmetic)}.{' ' + remark.rule.meaning if explain else ''} "
+            f"*{remark.rule.remedy}*"
         )
     if found.conclusions:
         lines += ["", "| line | conclusion | verdict | why |", "|---|---|---|---|"]
@@ -242,16 +243,16 @@ def _document_json(found: Audit) -> dict[str, Any]:
 def _remark_json(one: Remark) -> dict[str, Any]:
     return {
         "code": one.code,
-        "title": one.title,
+        "title": one.rule.title,
         "severity": one.severity,
         "line": one.line,
         "also": list(one.also),
         "quote": one.quote,
         "arithmetic": one.arithmetic,
-        "meaning": one.meaning,
-        "remedy": one.remedy,
-        "source": one.source,
-        "takes": one.takes,
+        "meaning": one.rule.meaning,
+        "remedy": one.rule.remedy,
+        "source": one.rule.source,
+        "takes": one.rule.takes,
         "results": list(one.about),
     }
 
@@ -311,7 +312,7 @@ def _sarif_rule(code: str) -> dict[str, Any]:
 
 def _sarif_result(found: Audit, remark: Remark, codes: list[str]) -> dict[str, Any]:
     locations = [_sarif_location(found, line, remark.quote) for line in (remark.line, *remark.also[:20])]
-    told = f"{remark.title}: {safe(remark.arithmetic, longest=400)}. {remark.remedy}."
+    told = f"{remark.rule.title}: {safe(remark.arithmetic, longest=400)}. {remark.rule.remedy}."
     mark = hashlib.sha256(
         f"{remark.code}\0{remark.quote}\0{remark.arithmetic}".encode("utf-8", "replace")
     ).hexdigest()

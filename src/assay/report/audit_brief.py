@@ -83,7 +83,7 @@ def _causes(found: Audit) -> Iterator[tuple[Remark, str, str]]:
     for code, each in sorted(by_code.items(), key=lambda item: (_gravity(item[1]), item[0])):
         gravest = min(each, key=lambda one: ORDER.index(one.severity))
         lines = sorted({line for one in each for line in (one.line, *one.also)})
-        yield gravest, f"{code} {gravest.title}: {_places(lines)}", gravest.remedy
+        yield gravest, f"{code} {gravest.rule.title}: {_places(lines)}", gravest.rule.remedy
 
 
 def _gravity(each: Sequence[Remark]) -> int:

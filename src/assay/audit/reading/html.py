@@ -9,29 +9,10 @@ from assay.audit.reading.plain import plain_line
 
 _SKIPPED = frozenset({"script", "style", "svg", "head", "noscript", "template", "nav", "iframe"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
-    [
-        "p",
-        "div",
-        "li",
-        "ul",
-        "ol",
-        "dl",
-        "dt",
-        "dd",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "main",
-        "blockquote",
-        "figure",
-        "figcaption",
-        "body",
-        "br",
-        "hr",
-    ]
-)
+_BLOCK_TAGS = """
+p div li ul ol dl dt dd section article header footer main blockquote figure figcaption body br hr
+"""
+_BLOCKS = frozenset(_BLOCK_TAGS.split())
 
 
 def html(text: str, first: int = 1) -> list[TextBlock | TextTable]:

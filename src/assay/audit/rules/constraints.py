@@ -14,7 +14,7 @@ from typing import Literal
 
 from assay.audit.document import BY_HAND, Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, between, number, numbered, time
+from assay.audit.finding import AuditHit, audit_rule, between, hit_at, number, numbered, time
 from assay.audit.interval import Interval, exactly
 from assay.audit.tools import BY_NAME
 
@@ -130,15 +130,14 @@ def little(seen: Evidence) -> Iterator[AuditHit]:
         if slots > 0 and (more or fewer):
             mean, rate = figures["mean"], figures["rate"]
             adds = more and _adds_samples(result)
-            yield AuditHit(
-                mean.line,
-                mean.quote,
+            yield hit_at(
+                mean,
                 f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} "
                 f"requests in flight, "
                 f"with {numbered(slots, 'connection')}"
                 + ("; wrk adds times of its own, to correct for coordinated omission" if adds else ""),
-                "error" if more and not adds else "warning",
-                (result.line,),
+                result.line,
+                severity="error" if more and not adds else "warning",
             )
 
 
@@ -209,7 +208,7 @@ def impossible(seen: Evidence) -> Iterator[AuditHit]:
             told = figures[one.figure if one.sure else low]
             ends = [f"{_NAMES.get(name, name)} {figures[name].quote}" for name in (low, high)]
             words = " is above ".join(ends)
-            yield AuditHit(told.line, told.quote, words, "error", (result.line,))
+            yield hit_at(told, words, result.line, severity="error")
             break
 
 
@@ -240,7 +239,7 @@ def counted(seen: Evidence) -> Iterator[AuditHit]:
                 continue  # a column of failures or connections may be of something else
             usual = "rate" if "rate" in one.constraint.figures else one.figure
             told = result.figures[one.figure if one.sure else usual]
-            yield AuditHit(told.line, told.quote, _counts(result, one), "error", (result.line,))
+            yield hit_at(told, _counts(result, one), result.line, severity="error")
             break
 
 
@@ -281,12 +280,11 @@ def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
         if odd and len(near) == len(told) - len(odd) and len(odd) * _ROWS <= len(told):
             for row, length in odd:
                 rate = row.figures["rate"]
-                yield AuditHit(
-                    rate.line,
-                    rate.quote,
+                yield hit_at(
+                    rate,
                     f"requests ÷ rate is {time(length.middle)} here, and {time(usual)} in the other rows",
-                    "error",
-                    (row.line,),
+                    row.line,
+                    severity="error",
                 )
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from assay.audit.document import Reported, TextBlock, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, number, numbered
+from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered
 from assay.audit.names import aliases, distinct, is_scenario, key_of, places
 from assay.audit.tables import Grid
 
@@ -42,12 +42,12 @@ def _differing(sides: list[list[Reported]]) -> Iterator[AuditHit]:
             figure = theirs[0]
             if not distinct(first[0].label, other[0].label):
                 continue
-            yield AuditHit(
-                figure.line,
-                figure.quote,
+            yield hit_at(
+                figure,
                 f"{number(min(mine))} {name} for {first[0].label!r}, {number(figure.value.middle)} "
                 f"for {other[0].label!r}",
-                about=(first[0].line, other[0].line),
+                first[0].line,
+                other[0].line,
             )
             return
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, number, numbered, percent
+from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered, percent
 from assay.audit.interval import Interval
 from assay.audit.tools import BY_NAME, NAMED
 
@@ -37,9 +37,8 @@ def threads(seen: Evidence) -> Iterator[AuditHit]:
     told += [figure for row in seen.rows[:1] if (figure := _worded_threads(row)) is not None]
     for figure in told:
         if figure.value.low > most.number:
-            yield AuditHit(
-                figure.line,
-                figure.quote,
+            yield hit_at(
+                figure,
                 f"{number(figure.value.middle)} client threads, and the text names {most.quote} "
                 f"(line {most.line})",
             )
@@ -73,13 +72,12 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
             offered = replace(offered, value=offered.value * attack.value / took.value)
         if rate.value.high < 0.99 * offered.value.low:
             lacking = 1 - rate.value.middle / offered.value.middle
-            yield AuditHit(
-                rate.line,
-                rate.quote,
+            yield hit_at(
+                rate,
                 f"{number(offered.value.middle)}/s were asked for and {number(rate.value.middle)}/s "
                 f"answered: {percent(lacking)} are missing",
-                "error" if lacking > 0.1 else "warning",
-                (result.line,),
+                result.line,
+                severity="error" if lacking > 0.1 else "warning",
             )
 
 
@@ -158,7 +156,7 @@ def unkept(seen: Evidence) -> Iterator[AuditHit]:
             yield AuditHit(each.number, words[0], "the text says that connections are closed")
     for call in seen.commands:
         if call.keep_alive is False and call.line not in told:
-            yield AuditHit(call.line, call.quote, f"{call.tool} opens a connection for each request")
+            yield hit_at(call, f"{call.tool} opens a connection for each request")
 
 
 _TARGET = re.compile(
@@ -210,7 +208,7 @@ def together(seen: Evidence) -> Iterator[AuditHit]:
                 yield AuditHit(each.number, target[0].strip(), "the address is the client's own machine")
     said = seen.facts.same_machine
     if said is not None and not found:
-        yield AuditHit(said.line, said.quote, "the text says that both ran on one machine")
+        yield hit_at(said, "the text says that both ran on one machine")
 
 
 _KINDS = ("bad", "bad1", "bad2", "failed", "broken", "timeouts", "errors1", "errors2", "errors")
@@ -234,9 +232,7 @@ def errors(seen: Evidence) -> Iterator[AuditHit]:
             continue
         share, figure, words = told
         if share > _WARNING:
-            yield AuditHit(
-                figure.line, figure.quote, words, "error" if share > _ERROR else "warning", (result.line,)
-            )
+            yield hit_at(figure, words, result.line, severity="error" if share > _ERROR else "warning")
 
 
 def _failures(result: Reported) -> tuple[float, Figure, str] | None:
@@ -307,13 +303,13 @@ def unequal(seen: Evidence) -> Iterator[AuditHit]:
             continue
         told.update((a.line, b.line))
         where = other[1]
-        yield AuditHit(
-            where.line,
-            where.quote,
+        yield hit_at(
+            where,
             f"{number(one[0].middle)} bytes an answer for {a.label!r} (line {one[1].line}), "
             f"{number(other[0].middle)} for {b.label!r}",
-            "error",
-            (a.line, b.line),
+            a.line,
+            b.line,
+            severity="error",
         )
 
 

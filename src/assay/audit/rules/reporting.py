@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, number
+from assay.audit.finding import AuditHit, audit_rule, hit_at, number
 from assay.audit.names import aliases, is_name, key_of, turns
 from assay.audit.weighing import weighed
 
@@ -35,13 +35,12 @@ def other_command(seen: Evidence) -> Iterator[AuditHit]:
                 or not _apart(result, name, asked.value.middle, told.value.middle)
             ):
                 continue
-            yield AuditHit(
-                told.line,
-                told.quote,
+            yield hit_at(
+                told,
                 f"the command (line {call.line}) asks for {number(asked.value.middle)} {name}, the "
                 f"output tells {number(told.value.middle)}",
-                "error",
-                (result.line,),
+                result.line,
+                severity="error",
             )
             break
         else:
@@ -114,13 +113,12 @@ def other_figure(seen: Evidence) -> Iterator[AuditHit]:
             continue
         for row, told in wrong:
             figure = row.figures["rate"]
-            yield AuditHit(
-                figure.line,
-                figure.quote,
+            yield hit_at(
+                figure,
                 f"the output of {row.label!r} (line {told[0].line}) says "
                 f"{number(told[0].figures['rate'].value.middle)}/s",
-                "error",
-                (row.line,),
+                row.line,
+                severity="error",
             )
 
 
@@ -234,7 +232,7 @@ def against_figures(seen: Evidence) -> Iterator[AuditHit]:
     """The text says more, or other, than what it measured."""
     for weight in weighed(seen):
         if weight.verdict == "contradicted":
-            yield AuditHit(weight.conclusion.line, weight.conclusion.quote, weight.why, "error")
+            yield hit_at(weight.conclusion, weight.why, severity="error")
 
 
 _LOAD = re.compile(

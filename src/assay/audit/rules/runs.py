@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, number
+from assay.audit.finding import AuditHit, audit_rule, hit_at, number
 from assay.audit.names import RUN, key_of
 
 _FEW = 5
@@ -33,7 +33,7 @@ def few(seen: Evidence) -> Iterator[AuditHit]:
     for said in seen.facts.runs:
         if 1 <= said.number <= _FEW:
             runs = "run" if said.number == 1 else "runs"
-            yield AuditHit(said.line, said.quote, f"{number(said.number)} {runs} a side; a ranking takes six")
+            yield hit_at(said, f"{number(said.number)} {runs} a side; a ranking takes six")
     for grid in seen.grids:
         groups = {row.group for row in grid.results if RUN.search(row.group)}
         if 1 < len(groups) <= _FEW:
@@ -66,12 +66,12 @@ def within_spread(seen: Evidence) -> Iterator[AuditHit]:
             spread = max(each.value.low for each in spreads)
             if gap < spread:
                 told.add(a.table)
-                yield AuditHit(
-                    other.line,
-                    other.quote,
+                yield hit_at(
+                    other,
                     f"{a.label!r} and {b.label!r} differ by {number(gap)}, and the runs of one by ± "
                     f"{number(spread)}",
-                    about=(a.line, b.line),
+                    a.line,
+                    b.line,
                 )
 
 
@@ -159,4 +159,4 @@ def best(seen: Evidence) -> Iterator[AuditHit]:
         return
     for said in seen.facts.runs:
         if said.kind == "best":
-            yield AuditHit(said.line, said.quote, "the maximum of several runs")
+            yield hit_at(said, "the maximum of several runs")

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from assay.audit.document import BY_HAND, Figure, Reported, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, number, percent, time
+from assay.audit.finding import AuditHit, audit_rule, hit_at, number, percent, time
 from assay.audit.headings import bare, heading
 from assay.audit.interval import TIME, exactly
+from assay.model.finding import Severity
 
 _TAIL = 90.0
 _IN_PROSE = re.compile(
@@ -51,7 +52,7 @@ def closed_tail(seen: Evidence) -> Iterator[AuditHit]:
             (one.percentiles[q] for q in sorted(one.percentiles) if q >= _TAIL), one.figures.get("max")
         )
         if one.tool in BY_HAND and tail is not None:
-            yield AuditHit(tail.line, tail.quote, "a tail of times from a closed loop", about=(one.line,))
+            yield hit_at(tail, "a tail of times from a closed loop", one.line)
     raw = {line for result in seen.outputs for line in range(result.line, result.last + 1)}
     for block in seen.document.blocks:
         if block.kind == "prose":
@@ -119,12 +120,11 @@ def too_few(seen: Evidence) -> Iterator[AuditHit]:
         if lacking:
             worst = lacking[-1]
             figure = result.percentiles[worst]
-            yield AuditHit(
-                figure.line,
-                figure.quote,
+            yield hit_at(
+                figure,
                 f"p{worst:g} of {number(count)} requests; it takes {number(enough_for(worst))}",
-                "note",
-                (result.line,),
+                result.line,
+                severity="note",
             )
 
 
@@ -154,16 +154,17 @@ def unsteady(seen: Evidence) -> Iterator[AuditHit]:
             yield from _wide(row, row.figures.get(name), spread, "warning")
 
 
-def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity: str) -> Iterator[AuditHit]:
+def _wide(
+    result: Reported, mean: Figure | None, spread: Figure | None, severity: Severity
+) -> Iterator[AuditHit]:
     if mean is None or spread is None or spread.value.low <= 0.5 * mean.value.high:
         return
     share = spread.value.middle / mean.value.middle if mean.value.middle else math.inf
-    yield AuditHit(
-        spread.line,
-        spread.quote,
+    yield hit_at(
+        spread,
         f"a deviation of {percent(share)} of the mean",
-        "note" if severity == "note" else "warning",
-        (result.line,),
+        result.line,
+        severity=severity,
     )
 
 
@@ -199,14 +200,12 @@ def short(seen: Evidence) -> Iterator[AuditHit]:
         ):
             continue
         figure = took if took.value.high < _SHORT else asked
-        yield AuditHit(
-            figure.line, figure.quote, f"measured for {time(figure.value.middle)}", about=(result.line,)
-        )
+        yield hit_at(figure, f"measured for {time(figure.value.middle)}", result.line)
     for call in seen.commands:
         length = call.figures.get("duration")
         if length is None or length.value.high >= _SHORT or call.line in told or _warming(seen, call.line):
             continue
-        yield AuditHit(call.line, call.quote, f"measured for {time(length.value.middle)}")
+        yield hit_at(call, f"measured for {time(length.value.middle)}")
     yield from _short_rows(seen)
     yield from brief(seen)
     yield from _in_words(seen)
@@ -217,9 +216,7 @@ def _short_rows(seen: Evidence) -> Iterator[AuditHit]:
     for row in seen.rows:
         length = row.figures.get("duration")
         if length is not None and 0 < length.value.high < _SHORT:
-            yield AuditHit(
-                length.line, length.quote, f"measured for {time(length.value.middle)}", about=(row.line,)
-            )
+            yield hit_at(length, f"measured for {time(length.value.middle)}", row.line)
 
 
 _LENGTH = re.compile(
@@ -274,7 +271,7 @@ def brief(seen: Evidence) -> Iterator[AuditHit]:
                 f"{number(requests.value.middle)} requests at {number(rate.value.middle)}/s take "
                 f"{time(length.middle)}"
             )
-            yield AuditHit(rate.line, rate.quote, words, about=(result.line,))
+            yield hit_at(rate, words, result.line)
 
 
 def _warming(seen: Evidence, line: int) -> bool:
