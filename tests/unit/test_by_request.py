@@ -37,6 +37,7 @@ def mixed() -> Measurement:
 def test_a_line_each_has_counts_times_and_what_was_wrong() -> None:
     found = by_request.of_load(mixed(), times=True)
     assert found is not None
+    assert [one.name for one in found.columns][:2] == ["request", "throughput"], "one load has one server"
     assert found.texts("request") == ("GET /", "gone", 'a "name", of\\r\\nmore = lines\\')
     assert found.texts("throughput")[0] == "1,500"
     assert found.texts("failed") == ("0", "7", "0")
@@ -65,3 +66,4 @@ def test_a_run_has_those_of_all_trials_of_each_case() -> None:
     made = run([one, other], trials)
     text = markdown.render(run_document.document(made))
     assert "By request" in text and "30,000" in text
+    assert "| server | request |" in text

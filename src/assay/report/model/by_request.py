@@ -13,7 +13,6 @@ from assay.stats.quantiles import case_quantile
 _LONGEST = 60
 _PERCENTILES = (0.5, 0.9, 0.99)
 _COLUMNS = (
-    Column("server", "server", key=True),
     Column("request", "request", key=True),
     Column("throughput", "answers/s", right=True),
     Column("completed", "right", right=True),
@@ -31,10 +30,12 @@ def of_load(measured: Measurement, *, times: bool) -> Table | None:
 
 
 def of_cases(cases: Mapping[str, Sequence[Measurement]], *, times: bool = True) -> Table:
-    """The same of the trials of each case, by its name: counts of all of them, times as of other tables."""
+    """The same of the trials of each case, by its name: counts of all of them, times as of other tables. A
+    single case is not named."""
     lines = [line for name, trials in cases.items() for line in _lines(name, trials, times)]
     note = "response time from the intended start" if _is_open(cases) else "service time from the send"
-    return table("", _COLUMNS, lines, note)
+    columns = (Column("server", "server", key=len(cases) > 1), *_COLUMNS)
+    return table("", columns, lines, note)
 
 
 def _is_open(cases: Mapping[str, Sequence[Measurement]]) -> bool:
