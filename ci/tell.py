@@ -1,4 +1,4 @@
-"""Tell a pull or merge request what a gate found: one comment that is updated, and annotations.
+"""Tell a pull or merge request what a gate found: one comment that is updated, annotations, assay.sarif.
 
     python tell.py FOLDER CODE    FOLDER is what gate.sh left, CODE its exit code
 
@@ -15,15 +15,27 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 MOST_CHARACTERS = 60_000
 """GitHub takes 65,536."""
 MOST_ANNOTATIONS = 10
 """GitHub shows so many of a kind for a step."""
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 A_PAGE = 100
 PATIENCE_S = 30
 KINDS = {0: "notice", 3: "error"}
 """Of an annotation, by the gate's exit code; any other is a warning."""
+
+
+class Told(NamedTuple):
+    """What was found: its kind ("error", "warning", "notice"), by which rule, of which server, in words."""
+
+    kind: str
+    code: str
+    server: str
+    title: str
+    text: str
 
 
 class Place(NamedTuple):
@@ -39,9 +51,11 @@ def main(words: list[str]) -> int:
     """Tell it; 0 whatever comes of it."""
     folder, code = Path(words[0]), int(words[1])
     summary = (folder / "summary.md").read_text(encoding="utf-8")
+    told, where = [*all_told(summary, folder / "run.json", code)], stands_at() or f"{folder}/summary.md"
+    (folder / "assay.sarif").write_text(json.dumps(sarif(told, where), indent=1), encoding="utf-8")
     if os.environ.get("GITHUB_ACTIONS"):
-        for line in annotated(summary, folder / "run.json", code):
-            say(line)
+        for one in told[:MOST_ANNOTATIONS]:
+            say(annotation(one.kind, one.title, one.text))
     place = github() or gitlab()
     if place is None:
         say("no comment: this is no pull request, or there is no token")
@@ -59,25 +73,54 @@ def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def annotated(summary: str, record: Path, code: int) -> Iterator[str]:
-    """The decision, and each warning of a rule, as commands of a workflow."""
+def all_told(summary: str, record: Path, code: int) -> Iterator[Told]:
+    """The decision, then each error and warning of a rule."""
     first = next((line.strip("#* ") for line in summary.splitlines() if line.startswith("**")), "")
-    yield annotation(KINDS.get(code, "warning"), "Assay", first or f"the gate ended with exit code {code}")
+    ended = first or f"the gate ended with exit code {code}"
+    yield Told(KINDS.get(code, "warning"), "gate", "", "Assay", ended)
     if not record.is_file() or not record.stat().st_size:
         return
-    found = json.loads(record.read_text(encoding="utf-8"))
-    judgement = found.get("judgement") or {}
-    told = [one for one in judgement.get("findings", ()) if one["severity"] != "note"]
-    for one in told[: MOST_ANNOTATIONS - 1]:
-        whom = f"{one['subject']['case']}: " if one["subject"].get("case") else ""
-        yield annotation("warning", f"{one['code']} {one['title']}", f"{whom}{one['evidence']}")
+    judgement = json.loads(record.read_text(encoding="utf-8")).get("judgement") or {}
+    for one in judgement.get("findings", ()):
+        if one["severity"] != "note":
+            server, title = one["subject"].get("case") or "", f"{one['code']} {one['title']}"
+            yield Told("warning", one["code"], server, title, f"{server and f'{server}: '}{one['evidence']}")
+
+
+def stands_at() -> str:
+    """The file that annotations are shown at: FILE, else the one that describes the job; empty if unknown."""
+    workflow = os.environ.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].split("/", 2)[2:]
+    return os.environ.get("FILE") or "".join(workflow) or os.environ.get("CI_CONFIG_PATH", "")
 
 
 def annotation(kind: str, title: str, text: str) -> str:
-    """A command of a workflow; what would end it, or its title, is escaped."""
+    """A command of a workflow; what would end it, or one of its properties, is escaped."""
+    where = stands_at()
     for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
-        title, text = title.replace(sign, code), text.replace(sign, code)
-    return f"::{kind} title={title.replace(':', '%3A').replace(',', '%2C')}::{text}"
+        title, text, where = (word.replace(sign, code) for word in (title, text, where))
+    title, where = (word.replace(":", "%3A").replace(",", "%2C") for word in (title, where))
+    return f"::{kind} {where and f'file={where},'}title={title}::{text}"
+
+
+def sarif(told: list[Told], where: str) -> dict[str, Any]:
+    """What is wrong as SARIF 2.1.0, with what GitHub's code scanning asks of it: each has a place, and one
+    server's is not taken for another's."""
+    wrong = [one for one in told if one.kind in ("error", "warning")]
+    rules = {one.code: {"id": one.code, "shortDescription": {"text": one.title}} for one in wrong}
+    results = [
+        {
+            "ruleId": one.code,
+            "level": one.kind,
+            "message": {"text": one.text},
+            "locations": [
+                {"physicalLocation": {"artifactLocation": {"uri": quote(where)}, "region": {"startLine": 1}}}
+            ],
+            "partialFingerprints": {"primaryLocationLineHash": f"{one.code}:{one.server}"},
+        }
+        for one in wrong
+    ]
+    run = {"tool": {"driver": {"name": "Assay", "rules": list(rules.values())}}, "results": results}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def github() -> Place | None:

@@ -122,6 +122,7 @@ def github(folder: Path, api: str, inputs: dict[str, str]) -> tuple[int, str]:
         "GITHUB_ACTIONS": "true", "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_API_URL": api,
         "GITHUB_EVENT_PATH": str(folder / "event.json"), "GITHUB_REPOSITORY": "o/r",
         "GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "GITHUB_WORKFLOW_REF": "o/r/.github/workflows/a,b.yml@refs/heads/main",
     }  # fmt: skip
     code, said = 0, ""
     for step in ACTION["runs"]["steps"]:
@@ -148,6 +149,23 @@ def filled(text: str, given: dict[str, str], output: Path) -> str:
     return re.sub(r"\$\{\{(.*?)\}\}", value, text)
 
 
+def assert_sarif(log: dict[str, Any], *, broken: bool) -> None:
+    """What the published schema and code scanning ask for: versions, rules by their results, places."""
+    assert log["version"] == "2.1.0" and set(log) == {"$schema", "version", "runs"}
+    [only] = log["runs"]
+    assert only["tool"]["driver"]["name"] == "Assay"
+    rules = [one["id"] for one in only["tool"]["driver"]["rules"]]
+    assert len(set(rules)) == len(rules) and set(rules) == {one["ruleId"] for one in only["results"]}
+    assert all(one["shortDescription"]["text"] for one in only["tool"]["driver"]["rules"])
+    for one in only["results"]:
+        assert one["level"] in ("error", "warning") and one["message"]["text"]
+        [place] = one["locations"]
+        assert place["physicalLocation"]["artifactLocation"] == {"uri": ".github/workflows/a%2Cb.yml"}
+        assert place["physicalLocation"]["region"]["startLine"] == 1
+        assert one["partialFingerprints"]["primaryLocationLineHash"].startswith(one["ruleId"])
+    assert ("gate" in rules) == broken
+
+
 def test_the_action_tells_what_the_gate_found_and_updates_its_comment(checkouts: Path, api: str) -> None:
     inputs = {
         "head": "head of it's", "build": "cp source server.py", "args": SHORT, "token": "t0ken",
@@ -157,8 +175,9 @@ def test_the_action_tells_what_the_gate_found_and_updates_its_comment(checkouts:
     assert code in DECIDED, said
     assert (checkouts / "installed").exists()
     assert (checkouts / "output").read_text() == f"code={code}\n"
-    assert f"::{DECIDED[code]} title=Assay::head is " in said
+    assert f"::{DECIDED[code]} file=.github/workflows/a%2Cb.yml,title=Assay::head is " in said
     out = checkouts / "assay-gate"
+    assert_sarif(json.loads((out / "assay.sarif").read_text()), broken=code == 3)
     summary = (out / "summary.md").read_text()
     assert summary and (checkouts / "summary").read_text() == summary
     assert ("is broken" in summary) == (code == 3)
