@@ -74,6 +74,22 @@ debian() {
     quietly "install ${missing[*]}" as_root "$root/src/assay/servers/apt-install.sh" "${missing[@]}"
 }
 
+# unpacked PACKAGE FOLDER: put what the package has in that folder on the PATH without installing it: it would start a
+# daemon, now or with the machine. Where it cannot be had, tests that want it say that they are skipped.
+unpacked() {
+    local into="$root/.assay/unpacked/$1" log="$logs/unpack-$1.log"
+    command -v dpkg-deb >/dev/null || return 0
+    if [ ! -d "$into" ]; then
+        rm -rf "$into.new" && mkdir -p "$into.new"
+        if ! (cd "$into.new" && { apt-get download "$1" || { as_root apt-get update && apt-get download "$1"; }; } &&
+            dpkg-deb -x ./*.deb . && rm ./*.deb && mv "$into.new" "$into") >"$log" 2>&1 </dev/null; then
+            say "$1 cannot be had ($log): its tests are skipped"
+            return 0
+        fi
+    fi
+    export PATH="$PATH:$into/$2"
+}
+
 # A rustup proxy finds its toolchains below HOME; under another HOME, look beside the proxy itself.
 if command -v cargo >/dev/null && ! cargo --version >/dev/null 2>&1 && [ -z "${RUSTUP_HOME:-}" ]; then
     beside="$(dirname "$(dirname "$(dirname "$(command -v cargo)")")")/.rustup"

@@ -12,6 +12,7 @@ begun+=($!)
 scripts/setup.sh dev
 # The programs that tests compare with and drive; a study's own needs are in its servers' manifests.
 debian wrk lua-socket lua-cjson apache2-utils nghttp2-client nginx curl chromium openssl zsh fish groff iproute2
+unpacked prometheus usr/bin
 # The servers are built of what lints and tests that measure nothing leave idle of the cores. Not far below them: a
 # Java program that is asked for its version has a minute.
 servers_log="$logs/servers.log"
