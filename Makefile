@@ -55,7 +55,7 @@ rule-pages: setup ## write docs/method/rules/*.md from the rules' code
 schema: setup-dev ## write src/assay/model's plan, measurement and interleaving from the engine's structs
 	@PYTHONPATH=scripts .venv/bin/python -m schema
 
-pictures: setup ## make the README's picture from a run (RUN=latest)
+pictures: setup-dev ## make the README's picture from a run (RUN=latest), and the dashboard's
 	@scripts/pictures.sh $(RUN)
 
 wheel: setup ## build a wheel that is the whole product, into dist/
