@@ -8,7 +8,7 @@ import pytest
 from wire import recording
 
 from assay.cli.main import main
-from assay.cli.report_outputs import OUTPUTS, OneFile
+from assay.cli.report_outputs import OUTPUTS, Output
 
 pytestmark = pytest.mark.beside
 
@@ -38,9 +38,9 @@ def refused(verb: str, *words: str) -> None:
 @pytest.mark.parametrize("output", OUTPUTS, ids=lambda output: output.flag)
 @pytest.mark.parametrize("place", NOWHERE.values(), ids=NOWHERE)
 def test_what_cannot_be_written_is_told_before_the_load(
-    verb: str, output: OneFile, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    verb: str, output: Output, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if not isinstance(output, OneFile) and place != "file/page":
+    if output.folder and place != "file/page":
         pytest.skip("a folder is made where there is none")
     before = sorted(folder.rglob("*"))
     refused(verb, f"--{output.flag}", place)

@@ -79,7 +79,7 @@ RUNS = {"sample": sample_run.run()} | {name: labelled(label) for name, label in 
 def around(run: Run, folder: Path) -> dict[str, str]:
     """The pages around the report."""
     sample_run.stored(run, folder)
-    entries = [pages.Listed(one, going_on=False) for one in Index(folder, in_a_line).runs(Filter())]
+    entries = Index(folder, in_a_line).runs(Filter())
     return {
         "history": pages.history(entries, Filter(), ""),
         "live": pages.live(run, "folder", "", ended=False),

@@ -98,7 +98,7 @@ def test_a_listed_run_says_what_its_report_answers(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= columns
     assert begins(lines[-1].strip(), whole)
-    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path, in_a_line).runs(Filter())]
+    entries = Index(tmp_path, in_a_line).runs(Filter())
     shown = re.findall(r'<p class="which">(.*?)</p>', pages.history(entries, Filter(), "/token"))
     assert [html.unescape(text) for text in shown] == [listed["answer"]]
 
@@ -260,7 +260,7 @@ def test_damaged_lines_are_told_in_the_list(tmp_path: Path, capsys: Captured) ->
     told = capsys.readouterr().out
     assert "! franklin-20251121-080000-3f2a: 1 line of its record cannot be used" in told
     assert "damaged" in told.splitlines()[2]
-    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path, in_a_line).runs(Filter())]
+    entries = Index(tmp_path, in_a_line).runs(Filter())
     page = pages.history(entries, Filter(), "/token")
     assert ">damaged<" in page and "1 line of its record cannot be used" in page
     path.write_bytes(content)
@@ -342,7 +342,7 @@ def test_ten_thousand_runs_are_listed_from_the_index(tmp_path: Path) -> None:
 def test_two_runs_of_one_study_are_chosen_to_begin_with() -> None:
     studies = ("franklin", "heroes", "franklin", "franklin")
     entries = [
-        pages.Listed(ListedRun(folder=f"run-{place}", run_id=f"run-{place}", study=study), going_on=False)
+        ListedRun(folder=f"run-{place}", run_id=f"run-{place}", study=study)
         for place, study in enumerate(studies)
     ]
     page = pages.history(entries, Filter(), "/token")

@@ -40,7 +40,7 @@ def test_the_list_has_each_runs_fastest_its_figure_and_how_that_is_to_the_run_be
         ["franklin-day001", "quotes/go", "82,600/s", "1.25×"],
         ["franklin-day000", "quotes/go", "66,100/s", "2"],
     ]
-    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path, in_a_line).runs(Filter())]
+    entries = Index(tmp_path, in_a_line).runs(Filter())
     page = pages.history(entries, Filter(), "/token")
     cells = re.findall(r'<td data-head="(?:fastest|served|vs last)" class="[a-z ]*">(.*?)</td>', page)
     assert cells[:3] == ["quotes/go", "165,000/s", "2.00×"] and cells[3:6] == ["quotes/go", "55,100/s", ""]

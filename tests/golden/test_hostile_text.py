@@ -145,7 +145,7 @@ def test_nothing_hostile_is_on_a_page(results: Path, run: Run) -> None:
     from assay.store.index import Filter, Index
     from assay.verdict.compare import compare
 
-    entries = [pages.Listed(entry, going_on=False) for entry in Index(results, in_a_line).runs(Filter())]
+    entries = Index(results, in_a_line).runs(Filter())
     assert len(entries) == 2
     shown = [
         pages.history(entries, Filter(study=HOSTILE, server=HOSTILE), "/token"),

@@ -58,13 +58,6 @@ command = ["python3", "--version"]
 command = ["python3", "{source}/server.py"]
 [variants.fair]
 """
-EXPORT = """def _names(shown: OutputRun) -> Content:
-    from assay.report import exports
-
-    return exports.names(shown.run)
-
-
-"""
 ENTRY = '[[servers]]\nserver = "quotes/another"\nlabel = "Another"\n'
 SERVERS = """
 from assay.core.settings import Settings
@@ -162,10 +155,8 @@ CHANGES = {
                 "\n\ndef names(run: Run) -> str:\n    return ' '.join(one.id for one in run.header.cases)\n",
             ),
             "src/assay/cli/report_outputs.py": (
-                "def _png(",
-                EXPORT,
-                '    OneFile("junit"',
-                '    OneFile("names", "the cases", _names),\n',
+                '    Output("junit"',
+                '    Output("names", "the cases", _made("exports", "names")),\n',
             ),
         },
         (*ASSAY, "report", str(RECORD), "--names", "-"),

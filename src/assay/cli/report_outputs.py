@@ -6,11 +6,11 @@ import argparse
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.cli.parser import FlagGroup, Parser
 from assay.core import console
@@ -182,127 +182,93 @@ def _umask() -> int:
     return mask
 
 
-Content = str | bytes
-Files = Iterable[tuple[str, bytes]]
+Make = Callable[["Run", "ProfilePair | None"], Any]
+"""What is written of a run and its pair with the run under the other profile, if there is one: text or bytes
+of one file, or the names and bytes of several."""
 
 
 @dataclass(frozen=True)
-class OutputRun:
-    """What is written: a run, and its pair with the run under the other profile, if there is one."""
-
-    run: Run
-    pair: ProfilePair | None
-
-
-@dataclass(frozen=True)
-class OneFile:
-    """`--flag PATH`: the whole run in one file, or on standard output for "-"."""
+class Output:
+    """`--flag PATH`: the whole run in one file, on standard output for "-"; or several files into a `folder`.
+    The short help of every verb shows what is `common`."""
 
     flag: str
     help: str
-    make: Callable[[OutputRun], Content]
+    make: Make
+    folder: bool = False
     common: bool = False
-    """Whether the short help of every verb shows it."""
 
 
-@dataclass(frozen=True)
-class Folder:
-    """`--flag DIR`: several files into a folder."""
-
-    flag: str
-    help: str
-    make: Callable[[OutputRun], Files]
-    common: bool = False
-    """Whether the short help of every verb shows it."""
-
-
-def _html(shown: OutputRun) -> Content:
+def _html(run: Run, pair: ProfilePair | None) -> str:
     from assay.report import pages
 
-    return pages.of_run(shown.run, shown.pair)
+    return pages.of_run(run, pair)
 
 
-def _markdown(shown: OutputRun) -> Content:
+def _markdown(run: Run, pair: ProfilePair | None) -> str:
     from assay.report import markdown
     from assay.report.model import profiles, run_document
 
-    return markdown.render(profiles.document(shown.pair) if shown.pair else run_document.document(shown.run))
+    return markdown.render(profiles.document(pair) if pair else run_document.document(run))
 
 
-def _text(module: str, function: str) -> Callable[[OutputRun], Content]:
+def _made(module: str, function: str) -> Make:
     """What a function of a module of `assay.report`, imported once it is asked for, makes of the run."""
-    return lambda shown: getattr(import_module(f"assay.report.{module}"), function)(shown.run)
+    return lambda run, pair: getattr(import_module(f"assay.report.{module}"), function)(run)
 
 
-def _hgrm(shown: OutputRun) -> Files:
-    from assay.report import exports
+def _without_bounds(flag: str) -> Make:
+    """A format that holds no bounds: who looks for a figure there is told why it is missing."""
 
-    return exports.hgrm_files(shown.run)
+    def make(run: Run, pair: ProfilePair | None) -> str:
+        from assay.report import exports
 
+        bounds = exports.left_out(run)
+        if bounds:
+            console.note(f"assay: --{flag}: {bounds}")
+        text: str = getattr(exports, flag)(run)
+        return text
 
-def _benchstat(shown: OutputRun) -> Content:
-    from assay.report import exports
-
-    _tell_bounds(shown, "benchstat")
-    return exports.benchstat(shown.run)
-
-
-def _bmf(shown: OutputRun) -> Content:
-    from assay.report import exports
-
-    _tell_bounds(shown, "bmf")
-    return exports.bmf(shown.run)
+    return make
 
 
-def _tell_bounds(shown: OutputRun, flag: str) -> None:
-    """Who looks for a figure there is told why it is missing."""
-    from assay.report import exports
-
-    bounds = exports.left_out(shown.run)
-    if bounds:
-        console.note(f"assay: --{flag}: {bounds}")
-
-
-def _junit(shown: OutputRun) -> Content:
+def _junit(run: Run, pair: ProfilePair | None) -> bytes:
     from assay.report import exports
     from assay.verdict import exit_codes
 
-    return exports.as_junit(shown.run, exit_codes.failing(shown.run))
+    return exports.as_junit(run, exit_codes.failing(run))
 
 
-def _png(shown: OutputRun) -> Files:
-    from assay.report.charts import about, charts
-    from assay.report.picture import to_png
+def _pictures(ending: str) -> Make:
+    def make(run: Run, pair: ProfilePair | None) -> Iterator[tuple[str, bytes]]:
+        from assay.report.charts import about, charts
+        from assay.report.picture import to_png, to_svg
 
-    said = about(shown.run)
-    return ((f"{chart.name}.png", to_png(chart, said)) for chart in charts(shown.run))
+        said = about(run)
+        for chart in charts(run):
+            drawn = to_png(chart, said) if ending == "png" else to_svg(chart, said).encode()
+            yield f"{chart.name}.{ending}", drawn
 
-
-def _svg(shown: OutputRun) -> Files:
-    from assay.report.charts import about, charts
-    from assay.report.picture import to_svg
-
-    said = about(shown.run)
-    return ((f"{chart.name}.svg", to_svg(chart, said).encode()) for chart in charts(shown.run))
+    return make
 
 
-OUTPUTS: tuple[OneFile | Folder, ...] = (
-    OneFile("html", "one page with charts, readable without a network", _html, common=True),
-    OneFile("markdown", "tables and findings, for a README", _markdown),
-    Folder("png", "each chart as a picture, for slides", _png),
-    Folder("svg", "each chart as a picture that scales", _svg),
-    OneFile("csv", "one row a trial", _text("exports", "as_csv")),
-    OneFile("csv-windows", "one row a value, over time and by request", _text("series", "windows_csv")),
-    OneFile("influx", "the same as Influx's line protocol", _text("series", "line_protocol")),
-    OneFile("openmetrics", "counters, as Prometheus reads them", _text("metrics", "open_metrics")),
-    Folder("hgrm", "percentiles for HdrHistogram's plotter", _hgrm),
-    OneFile("benchstat", "the Go benchmark format, for benchstat", _benchstat),
-    OneFile("bmf", "Bencher Metric Format", _bmf),
-    OneFile("junit", "JUnit XML: what the exit code fails on fails", _junit),
+OUTPUTS = (
+    Output("html", "one page with charts, readable without a network", _html, common=True),
+    Output("markdown", "tables and findings, for a README", _markdown),
+    Output("png", "each chart as a picture, for slides", _pictures("png"), folder=True),
+    Output("svg", "each chart as a picture that scales", _pictures("svg"), folder=True),
+    Output("csv", "one row a trial", _made("exports", "as_csv")),
+    Output("csv-windows", "one row a value, over time and by request", _made("series", "windows_csv")),
+    Output("influx", "the same as Influx's line protocol", _made("series", "line_protocol")),
+    Output("openmetrics", "counters, as Prometheus reads them", _made("metrics", "open_metrics")),
+    Output("hgrm", "percentiles for HdrHistogram's plotter", _made("exports", "hgrm_files"), folder=True),
+    Output("benchstat", "the Go benchmark format, for benchstat", _without_bounds("benchstat")),
+    Output("bmf", "Bencher Metric Format", _without_bounds("bmf")),
+    Output("junit", "JUnit XML: what the exit code fails on fails", _junit),
 )
 
 
-def _word(args: argparse.Namespace, output: OneFile | Folder) -> str | None:
+def _word(args: argparse.Namespace, output: Output) -> str | None:
     """Where that output goes; None where it was not asked for."""
     word: str | None = getattr(args, output.flag.replace("-", "_"))
     return word
@@ -319,7 +285,7 @@ def add_to(parser: Parser, *, common: bool = False) -> None:
     """Add a flag for each output, and GitHub's step summary; `common` ones of a verb that only writes."""
     group = parser.add_argument_group("write it as", "PATH may be - for standard output")
     for output in OUTPUTS:
-        metavar = "PATH" if isinstance(output, OneFile) else "DIR"
+        metavar = "DIR" if output.folder else "PATH"
         group.add_argument(
             f"--{output.flag}", metavar=metavar, help=output.help, common=common or output.common
         )
@@ -361,7 +327,7 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
         lacks = extras.not_installed(_EXTRAS[output.flag]) if output.flag in _EXTRAS else None
         if lacks is not None:
             raise lacks
-        OutputFile(word).attempt() if isinstance(output, OneFile) else attempt_folder(Path(word))
+        attempt_folder(Path(word)) if output.folder else OutputFile(word).attempt()
     if args.step_summary:
         OutputFile(str(_summary_path())).attempt()
     if results is not None:
@@ -374,21 +340,18 @@ _EXTRAS = {"png": "charts", "openmetrics": "metrics"}
 
 def write_all(run: Run, pair: ProfilePair | None, args: argparse.Namespace) -> None:
     """Write every output that was asked for."""
-    shown = OutputRun(run, pair)
-    asked = [output for output in OUTPUTS if _word(args, output) is not None]
-    for output in asked:
-        word = _word(args, output) or ""
-        if isinstance(output, OneFile):
-            OutputFile(word).write(output.make(shown))
-        else:
-            write_files(Path(word), output.make(shown))
+    for output in OUTPUTS:
+        word = _word(args, output)
+        if word is not None and output.folder:
+            write_files(Path(word), output.make(run, pair))
+        elif word is not None:
+            OutputFile(word).write(output.make(run, pair))
     if args.step_summary:
         from assay.report import markdown
         from assay.report.model.run_document import document
 
-        append(
-            _summary_path(), markdown.render(document(run), brief=True)
-        )  # other steps of GitHub Actions wrote to it before
+        # Other steps of GitHub Actions wrote to it before.
+        append(_summary_path(), markdown.render(document(run), brief=True))
 
 
 def _summary_path() -> Path:

@@ -14,11 +14,23 @@ Tone = Literal["plain", "strong", "faint", "good", "warn", "bad"]
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A value of a form's field that a page lets choose; `label` says which. One is `picked` at first."""
+
+    field: str
+    value: str
+    label: str
+    picked: bool
+
+
+@dataclass(frozen=True)
 class Cell:
-    """A place in a table."""
+    """A place in a table. `link` is a path below that of the pages around it."""
 
     text: str = ""
     tone: Tone = "plain"
+    link: str | None = None
+    choice: Choice | None = None
 
     @property
     def empty(self) -> bool:
@@ -42,10 +54,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A sentence or more."""
+    """A sentence or more. `link` is a path below that of the pages around it."""
 
     text: str
     tone: Tone = "plain"
+    link: str | None = None
 
 
 @dataclass(frozen=True)
@@ -194,19 +207,38 @@ class Pictures:
 
 
 @dataclass(frozen=True)
+class Form:
+    """What a page asks, and opens at `path`: fields (label, name, value), a table whose lines are chosen."""
+
+    path: str
+    button: str
+    fields: tuple[tuple[str, str, str], ...] = ()
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many of how many are done."""
+
+    done: int
+    total: int
+    noun: str
+
+
+@dataclass(frozen=True)
 class Subheading:
     """The title of what follows within a section."""
 
     text: str
 
 
-Part = Subheading | Paragraph | Items | Labelled | Log | Findings | Table | Pictures
+Part = Subheading | Paragraph | Items | Labelled | Log | Findings | Table | Pictures | Form | Progress
 
 
 @dataclass(frozen=True)
 class Section:
-    """Parts below a title; `name` is good for an anchor. `background`: how it was measured, which a page
-    folds and the summary of a CI step leaves out. `long`: a line a trial, for files alone."""
+    """Parts below a title; `name` is good for an anchor, where there is one. `background`: how it was
+    measured, which a page folds and the summary of a CI step omits. `long`: a line a trial, in files."""
 
     name: str
     title: str
@@ -252,7 +284,7 @@ def _says(part: Part) -> bool:
             return bool(part.groups)
         case Pictures():
             return bool(part.charts)
-        case Log():
+        case Log() | Form() | Progress():
             return True
         case _:
             return bool(part.lines)

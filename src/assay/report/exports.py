@@ -27,25 +27,10 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
     These are the raw figures of every trial; `invalid_by` names the rules of the error that stands against
     figures of its case, `limited_by` those that made its throughput a bound, `times_limited_by` its times.
     """
-    cases = {case.id: case for case in run.header.cases}
-    found = sections(run)
-    invalid = {
-        row.case.id: " ".join(dict.fromkeys(one.code for one in row.findings if one.severity == "error"))
-        for section in found
-        for row in section.rows
-    }
-    limited = {
-        row.case.id: " ".join(limit.code for limit in (row.known.limits if row.known else ()))
-        for section in found
-        for row in section.rows
-    }
-    timed = {
-        row.case.id: " ".join(limit.code for limit in row.times.limits)
-        for section in found
-        for row in section.rows
-    }
+    shown = {row.case.id: row for section in sections(run) for row in section.rows}
     for trial in run.trials:
-        case = cases[trial.case]
+        row, case = shown[trial.case], shown[trial.case].case
+        errors = dict.fromkeys(one.code for one in row.findings if one.severity == "error")
         yield {
             "run_id": run.header.run_id,
             "study": run.header.study_name,
@@ -63,9 +48,9 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
             **_measured(trial),
             **_observed(trial),
             "failure": f"{trial.failure.stage}: {trial.failure.reason}" if trial.failure else None,
-            "invalid_by": invalid[trial.case],
-            "limited_by": limited[trial.case],
-            "times_limited_by": timed[trial.case],
+            "invalid_by": " ".join(errors),
+            "limited_by": " ".join(limit.code for limit in (row.known.limits if row.known else ())),
+            "times_limited_by": " ".join(limit.code for limit in row.times.limits),
         }
 
 

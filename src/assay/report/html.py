@@ -18,6 +18,7 @@ from assay.report.document import (
     Document,
     FindingGroup,
     Findings,
+    Form,
     Part,
     Pictures,
     Section,
@@ -39,28 +40,28 @@ _MOST_LISTED = 16
 _CLASSES: dict[Tone, str] = {"good": "good", "warn": "warn-word", "bad": "bad"}
 
 
-def render(told: Document, base: str | None = None) -> str:
-    """Write the page. `base` is the path below which the pages around it are; None for a file of its own."""
-    results = () if told.table is None else (_result(told.table),)
-    shown = (*results, *(one for one in told.sections if not one.long))
-    front = [_section(one) for one in shown if not one.background]
-    said = {
-        "told": told,
-        "hero": [_chart(chart, half=len(told.pictures) > 1) for chart in told.pictures],
-        "sections": front,
-        "background": [_section(one) for one in shown if one.background],
-    }
-    return page("document", told.title, base, **said, contents=list(_contents(shown)))
-
-
-def page(name: str, title: str, base: str | None, **said: object) -> str:
-    """Write the page of that template."""
+def render(told: Document, base: str | None = None, refresh_s: int | None = None) -> str:
+    """Write the page. `base` is the path below which the pages around it are; None for a file of its own. It
+    asks for itself again after `refresh_s`."""
     from markupsafe import Markup
 
+    results = () if told.table is None else (_result(told.table),)
+    shown = (*results, *(one for one in told.sections if not one.long))
     own = resources.files("assay.report").joinpath("page", "report.css").read_text(encoding="utf-8")
-    look = Markup(variables() + own + style())
-    template = _pages().get_template(f"{name}.html.jinja")
-    return template.render(style=look, **({"refresh": None, "title": title, "base": base} | said))
+    return (
+        _pages()
+        .get_template("document.html.jinja")
+        .render(
+            told=told,
+            base=base,
+            refresh_s=refresh_s,
+            style=Markup(variables() + own + style()),
+            hero=[_chart(chart, half=len(told.pictures) > 1) for chart in told.pictures],
+            sections=[_section(one) for one in shown if not one.background],
+            background=[_section(one) for one in shown if one.background],
+            contents=list(_contents(shown)),
+        )
+    )
 
 
 @functools.cache
@@ -84,7 +85,7 @@ def _finalize(value: object) -> object:
     return fmt.visible(value, lines=True) if type(value) is str else value
 
 
-def table(one: Table) -> dict[str, Any]:
+def _table(one: Table) -> dict[str, Any]:
     """A table as the templates show it: what names a line comes first."""
     places = sorted(range(len(one.columns)), key=lambda place: not one.columns[place].key)
     columns = [one.columns[place] for place in places]
@@ -93,8 +94,7 @@ def table(one: Table) -> dict[str, Any]:
         "heads": [(column.head, column.right, column.name) for column in columns],
         "rows": [
             {
-                "cells": [cell.text for cell in cells],
-                "tones": [_CLASSES.get(cell.tone, "") for cell in cells],
+                "cells": [(cell, _CLASSES.get(cell.tone, "")) for cell in cells],
                 "apart": line.apart,
                 "part": line.inner,
                 "below": line.below,
@@ -119,9 +119,11 @@ def _section(one: Section) -> dict[str, Any]:
 def _parts(part: Part) -> Iterator[tuple[str, Any]]:
     match part:
         case Table():
-            yield "table", {"title": part.title, "table": table(part)}
+            yield "table", {"title": part.title, "table": _table(part)}
         case Findings():
             yield "findings", list(_findings(part.groups))
+        case Form():
+            yield "form", {"form": part, "table": part.table and _table(part.table)}
         case Pictures():
             yield from (("pictures", group) for group in _groups(part.charts))
         case _:
@@ -138,7 +140,7 @@ def _chart(chart: Chart, *, half: bool = False) -> dict[str, Any]:
         "title": fmt.safe(chart.title, 120),
         "note": fmt.safe(chart.note, 600),
         "svg": [(size, Markup(drawn)) for size, drawn in inline(chart, half=half)],
-        "data": table(plain("", heads, chart.rows)),
+        "data": _table(plain("", heads, chart.rows)),
     }
 
 
@@ -168,7 +170,7 @@ def _findings(groups: Iterable[FindingGroup]) -> Iterator[dict[str, Any]]:
 def _contents(shown: Sequence[Section]) -> Iterator[tuple[str, str]]:
     """(anchor, words) of every part of the page that is there."""
     for one in shown:
-        if one.background:
+        if one.background or not one.name:
             continue
         charts = [each for part in one.parts if isinstance(part, Pictures) for each in part.charts]
         many = sum(len(part.groups) for part in one.parts if isinstance(part, Findings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from assay.model.run import Run
 from assay.report import pages
 from assay.report.model.answer import in_a_line
 from assay.store.find import other_profile
-from assay.store.index import Filter, Index
+from assay.store.index import Filter, Index, ListedRun
 from assay.store.read import FILE, read
 from assay.verdict.compare import compare
 
@@ -111,8 +112,9 @@ class _Pages:
         """The list, filtered by the query."""
         asked = request.query_params
         chosen = Filter(study=asked.get("study", ""), server=asked.get("server", ""))
-        entries = await run_in_threadpool(self._entries, chosen)
-        return HTMLResponse(pages.history(entries, chosen, _base(request)))
+        entries = await run_in_threadpool(Index(self._results, in_a_line).runs, chosen)
+        going_on = await run_in_threadpool(self._going_on, entries)
+        return HTMLResponse(pages.history(entries, chosen, _base(request), going_on))
 
     async def report(self, request: Request) -> HTMLResponse:
         """A run's report, as `assay report --html` writes it."""
@@ -136,18 +138,10 @@ class _Pages:
         found = await run_in_threadpool(compare, runs[0], runs[1], {})
         return HTMLResponse(await run_in_threadpool(pages.of_comparison, found, _base(request)))
 
-    def _entries(self, chosen: Filter) -> list[pages.Listed]:
-        entries = Index(self._results, in_a_line).runs(chosen)
-        return [
-            pages.Listed(
-                entry,
-                going_on=not entry.complete
-                and not entry.problem
-                and not entry.damaged
-                and not _ended(self._results / entry.folder / FILE),
-            )
-            for entry in entries
-        ]
+    def _going_on(self, entries: Iterable[ListedRun]) -> set[str]:
+        """The folders of the runs that have neither ended nor been judged."""
+        open_ones = (one.folder for one in entries if not (one.complete or one.problem or one.damaged))
+        return {folder for folder in open_ones if not _ended(self._results / folder / FILE)}
 
     def _file(self, name: str) -> Path:
         """The run file of that folder; only folders of the index exist, so no path leads out."""

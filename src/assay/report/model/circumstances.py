@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from assay import verdict
-from assay.core import cgroup, units
+from assay.core import cgroup
 from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.design import ComparisonDesign, LoadDesign, SearchDesign
@@ -19,7 +19,6 @@ from assay.stats import MINIMUM_EFFECT
 from assay.stats.interleaved import Spread, more_needed, spread
 from assay.stats.pairing import Side, left_out, round_logs
 from assay.verdict import see_runs
-from assay.verdict.facts import RunSeen
 from assay.verdict.pairs import sides as sides_of
 
 _FEW_LOADS = 2
@@ -52,8 +51,8 @@ def sentences(run: Run) -> Iterator[str]:
     pairs = list(_pairs(run))
     if (most := max((pair.left_out for pair in pairs), default=0.0)) > 0:
         yield (
-            f"Ratios leave out rounds in which other programs kept the client from its core: {_share(most)} "
-            f"of them{', at most' if len(pairs) > 1 else ''}."
+            f"Ratios leave out rounds in which other programs kept the client from its core: "
+            f"{fmt.share(most)} of them{', at most' if len(pairs) > 1 else ''}."
         )
     if pairs:
         yield _scatter(run, max(pairs, key=lambda pair: pair.half))
@@ -122,25 +121,25 @@ def _scatter(run: Run, pair: _RatioPair) -> str:
     seen = pair.spread
     names = " / ".join(name_of_case(run, case) for case in (pair.a, pair.b))
     said = (
-        f"The ratio that scatters most ({names}) deviates by {_share(seen.within)} from round to round of a "
-        f"block of {seen.rounds} and by {_share(seen.between)} from block to block beyond that"
+        f"The ratio that scatters most ({names}) deviates by {fmt.share(seen.within)} from round to round of "
+        f"a block of {seen.rounds} and by {fmt.share(seen.between)} from block to block beyond that; "
+        f"it is known to ± {fmt.share(pair.half)}"
     )
     design = run.header.design
     wanted = design.margin if isinstance(design, ComparisonDesign) else MINIMUM_EFFECT
-    if pair.half <= math.log1p(wanted):
-        return f"{said}; it is known to ± {_share(pair.half)}."
-    said = f"{said}; it is known to ± {_share(pair.half)}"
     # Of servers that stand the rounds count, not the blocks: how these would scatter is not known.
-    blocks = None if pair.external else more_needed(seen, math.log1p(wanted), _run_seen(run).half_width)
+    if pair.half <= math.log1p(wanted) or pair.external:
+        return f"{said}."
+    blocks = more_needed(seen, math.log1p(wanted), verdict.see_run(run).half_width)
     if blocks is None:
         return f"{said}."
     more = fmt.counted(max(1, blocks - seen.blocks), "more block")
-    return f"{said}; {more} would probably bring it to ± {_share(wanted)}."
+    return f"{said}; {more} would probably bring it to ± {fmt.share(wanted)}."
 
 
 def _pairs(run: Run) -> Iterator[_RatioPair]:
     """Every two that were compared and were interleaved in more than one block."""
-    seen = _run_seen(run)
+    seen = verdict.see_run(run)
     for one in run.judgement.comparisons if run.judgement else ():
         a, b = seen.find(one.a), seen.find(one.b)
         if a is None or b is None or one.ratio is None or one.void:
@@ -154,16 +153,8 @@ def _pairs(run: Run) -> Iterator[_RatioPair]:
             )
 
 
-def _run_seen(run: Run) -> RunSeen:
-    return verdict.see_run(run)
-
-
 def _exact(ns: int) -> str:
     return fmt.time(ns, exact=True)
-
-
-def _share(part: float) -> str:
-    return fmt.share(part)
 
 
 def title(run: Run) -> str:
@@ -191,9 +182,9 @@ def because_added(run: Run) -> str:
     more, study = see_runs.added(run), run.header.study
     if more is None or study is None:
         return ""
-    deviates = f"the ratio of {more.pair[0]} and {more.pair[1]} deviates by {units.share(more.deviation)}"
+    deviates = f"the ratio of {more.pair[0]} and {more.pair[1]} deviates by {fmt.share(more.deviation)}"
     many = f"{fmt.counted(more.blocks, 'block')} more than {study.blocks}"
-    return f"{many}, as {deviates} from block to block and {units.share(study.precision)} is wanted"
+    return f"{many}, as {deviates} from block to block and {fmt.share(study.precision)} is wanted"
 
 
 def machine(run: Run) -> str:

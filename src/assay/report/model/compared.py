@@ -109,10 +109,8 @@ def _counted(told: Sequence[Change], apart: Sequence[Change]) -> str:
 def _sections(found: RunComparison) -> Iterator[Section]:
     """Each figure against the other, what differs, and each run: its findings and how it was measured."""
     sides = (("base", found.base), ("new", found.new))
-    every = table("", _COLUMNS, [TableLine(_cells(change)) for change in _shown(found)])
-    tables = by_case(every) if every.lines else ()
     aside = Items(tuple(fmt.safe(said, 500) for said in _aside(found)))
-    yield from section("changes", "New against base", *tables, aside)
+    yield from section("changes", "New against base", *_by_case(found), aside)
     changed = environment_differences(found.base.header.environment, found.new.header.environment)
     differences = plain("", ("what", "base", "new"), changed)
     yield from section("differences", "Differences of the machine and the versions", differences)
@@ -159,22 +157,15 @@ def _summed_up(apart: Sequence[Change], told: Sequence[Change]) -> str:
     return f"new against base: {', '.join(said)}"
 
 
-def by_case(made: Table) -> tuple[Table, ...]:
-    """A table for each case, titled by it."""
-    cases = dict.fromkeys(made.texts("case"))
-    place = [column.name for column in made.columns].index("case")
-
-    def without(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-        return cells[:place] + cells[place + 1 :]
-
-    return tuple(
-        table(
-            case,
-            [column for column in made.columns if column.name != "case"],
-            [TableLine(without(line.cells)) for line in made.lines if line.cells[place].text == case],
-        )
-        for case in cases
-    )
+def _by_case(found: RunComparison) -> Iterator[Table]:
+    """Each figure against the other: a table for each case, titled by it."""
+    every = table("", _COLUMNS, [TableLine(_cells(change)) for change in _shown(found)])
+    columns = [column for column in every.columns if column.name != "case"]
+    lines: dict[str, list[TableLine]] = {}
+    for line in every.lines:
+        lines.setdefault(line.cells[0].text, []).append(TableLine(line.cells[1:]))
+    for case, each in lines.items():
+        yield table(case, columns, each)
 
 
 def _conclusion(found: RunComparison) -> Iterator[str]:

@@ -21,7 +21,7 @@ from assay.report.model.values import Answer
 from assay.report.model.warned import short
 from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.answer import CandidateRatio, ComparisonAnswer, Gate, answer
-from assay.verdict.see_runs import load_ns, spent
+from assay.verdict.see_runs import spent
 
 _ROOM = 1.05
 
@@ -56,17 +56,16 @@ def what_would_decide(run: Run, found: ComparisonAnswer, gate: Gate) -> str:
         return ""
     if gate.blocks_needed is None or not found.blocks:
         return "Not decided: this machine is too noisy to say how many more blocks would do."
-    unit = "more block"
-    more = max(1, gate.blocks_needed - found.blocks)
-    return f"Not decided: {more_blocks(found, more, unit)}"
+    return f"Not decided: {more_blocks(found, gate.blocks_needed)}"
 
 
-def more_blocks(found: ComparisonAnswer, more: int, unit: str) -> str:
-    """How many would do, and the budget that pays for them: somewhat more than they are likely to take."""
+def more_blocks(found: ComparisonAnswer, needed: int) -> str:
+    """How many more would do, and a budget that pays for them: somewhat more than they may take."""
+    more = max(1, needed - found.blocks)
     load_s = found.load_s / found.blocks
     budget_s = math.ceil(_ROOM * (found.blocks + more) * load_s)
     return (
-        f"about {fmt.counted(more, unit)} ({fmt.span(more * load_s)} of load) would probably do; "
+        f"about {fmt.counted(more, 'more block')} ({fmt.span(more * load_s)} of load) would probably do; "
         f"give it --budget {budget_s}s, longer trials, or a quieter machine."
     )
 
@@ -183,11 +182,6 @@ def state(run: Run) -> str:
     return f"{size}: {pairs}"
 
 
-def load_s(run: Run) -> float:
-    """How long load was offered."""
-    return load_ns(run) / 1e9
-
-
 def not_measured(run: Run, case: Case) -> str:
     """Why a candidate has no figure, in a clause that begins with its name."""
     why = _why(run, case) or _failed(run, case)
@@ -233,6 +227,4 @@ def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
     known = [need for need in needs if need is not None]
     if not found.blocks or not known or len(known) < len(needs):
         return "Not settled: this machine is too noisy to say how many more blocks would do."
-    unit = "more block"
-    more = max(1, max(known) - found.blocks)
-    return f"Not settled: {more_blocks(found, more, unit)}"
+    return f"Not settled: {more_blocks(found, max(known))}"

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from assay.core import units as fmt
 from assay.model.run import Run, Series, SeriesPart
-from assay.report.document import Cell, Column, Paragraph, Part, Section, TableLine, plain, table
+from assay.report.document import (
+    Cell,
+    Choice,
+    Column,
+    Document,
+    Form,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    TableLine,
+    plain,
+    table,
+)
 from assay.report.model import answer
 from assay.stats.steady import level_changes
-from assay.store.index import ListedRun, Point
+from assay.store.index import Filter, ListedRun, Point
 
 _BAR_WIDTH = 24
 
@@ -34,39 +48,91 @@ def listing(entries: Sequence[ListedRun], most: int) -> Section:
     parts: list[Part] = [table("", _LISTED, map(_line, readable[:most]))]
     if len(readable) > most:
         parts.append(Paragraph(f"and {len(readable) - most} older; --limit shows more", "faint"))
-    parts += [
-        Paragraph(f"! {fmt.safe(entry.run_id, 80)}: {damage(entry.damaged)}", "warn")
-        for entry in readable[:most]
-        if entry.damaged
-    ]
-    parts += [Paragraph(f"! {fmt.safe(entry.problem, 500)}", "warn") for entry in entries if entry.problem]
-    return Section("history", "", tuple(parts))
+    return Section("history", "", (*parts, *_problems(readable[:most]), *_problems(entries, unread=True)))
 
 
 def _line(entry: ListedRun) -> TableLine:
     words = (
         fmt.safe(entry.run_id, 80),
         fmt.safe(entry.server, 40),
-        served_words(entry),
-        over_previous_words(entry),
+        "" if entry.throughput_per_s is None else fmt.known_rate(entry.known, entry.throughput_per_s),
+        "" if entry.over_previous is None else f"{fmt.times(entry.over_previous)}×",
     )
     answer_line = Paragraph(fmt.safe(entry.answer), "faint")
     return TableLine((*map(Cell, words), _verdict(entry)), below=(answer_line,))
 
 
-def served_words(entry: ListedRun) -> str:
-    """The figure of a run's fastest, as the bound that it may be; empty where none stands."""
-    return "" if entry.throughput_per_s is None else fmt.known_rate(entry.known, entry.throughput_per_s)
+def _problems(entries: Sequence[ListedRun], *, unread: bool = False) -> Iterator[Paragraph]:
+    """How much of each record cannot be used, or why one cannot be read."""
+    for entry in entries:
+        if entry.damaged and not unread:
+            lines = fmt.counted(entry.damaged, "line")
+            said = (
+                f"{fmt.safe(entry.run_id, 80)}: {lines} of its record cannot be used; its report says which"
+            )
+            yield Paragraph(f"! {said}", "warn")
+        if entry.problem and unread:
+            yield Paragraph(f"! {fmt.safe(entry.problem, 500)}", "warn")
 
 
-def over_previous_words(entry: ListedRun) -> str:
-    """How many times the figure of the run before it is; empty where none compares."""
-    return "" if entry.over_previous is None else f"{fmt.times(entry.over_previous)}×"
+_BESIDE = (
+    *(Column(name, head) for name, head in (("when", "when (UTC)"), ("profile", "profile"))),
+    *(Column(name, name) for name in ("machine", "commit", "base", "new")),
+)
+_TO_THE_LAST = (
+    "vs last: what was served over that of the run before, of the same study, profile, load, server and "
+    "machine"
+)
 
 
-def damage(lines: int) -> str:
-    """Say how much of a record cannot be used."""
-    return f"{fmt.counted(lines, 'line')} of its record cannot be used; its report says which"
+def document(entries: Sequence[ListedRun], chosen: Filter, going_on: Container[str]) -> Document:
+    """The list for a page: with a filter, and two runs to choose. `going_on` are folders of runs that have
+    neither ended nor been judged."""
+    parts: list[Part] = [
+        Form("", "Show", (("Study", "study", chosen.study), ("Server", "server", chosen.server)))
+    ]
+    readable = [entry for entry in entries if entry.problem is None]
+    if readable:
+        columns = (_LISTED[0], *(replace(column, key=False) for column in _LISTED[1:]), *_BESIDE)
+        picked = _picked(readable)
+        lines = tuple(_page_line(entry, picked, entry.folder in going_on) for entry in readable)
+        listed = Table("", columns, lines, _TO_THE_LAST)
+        parts.append(Form("compare", "Compare base with new", table=listed))
+    else:
+        parts.append(Paragraph("No run fits."))
+    parts += [*_problems(entries), *_problems(entries, unread=True)]
+    return Document("Runs", headline=(), sections=(Section("", "", tuple(parts)),))
+
+
+def _picked(readable: Sequence[ListedRun]) -> dict[str, ListedRun]:
+    """The newest run against the one before it of the same study and profile: those two compare."""
+    new, *earlier = readable
+    alike = [entry for entry in earlier if (entry.study, _profile(entry)) == (new.study, _profile(new))]
+    return {"base": [*alike, *earlier, new][0], "new": new}
+
+
+def _page_line(entry: ListedRun, picked: Mapping[str, ListedRun], going_on: bool) -> TableLine:
+    line = _line(entry)
+    folder = quote(entry.folder, safe="")
+    run, *figures, verdict = line.cells
+    if going_on:
+        verdict = Cell("going on, or cut off", link=f"live/{folder}")
+    beside = (
+        _when(entry.created_unix_ns),
+        fmt.safe(_profile(entry)),
+        fmt.safe(entry.hostname, 40),
+        fmt.safe((entry.git_commit or "")[:9]),
+    )
+    choices = (
+        Cell(choice=Choice(field, entry.folder, f"{run.text} as {field}", entry is one))
+        for field, one in picked.items()
+    )
+    cells = (replace(run, link=f"run/{folder}"), *figures, verdict, *map(Cell, beside), *choices)
+    return replace(line, cells=cells)
+
+
+def _profile(entry: ListedRun) -> str:
+    return entry.profile + (", quick" if entry.quick else "")
 
 
 _COURSE = (
@@ -129,12 +195,12 @@ def _changes(points: Sequence[Point]) -> dict[int, str]:
 
 
 def _verdict(entry: ListedRun) -> Cell:
+    if entry.damaged:
+        return Cell("damaged", "warn")
     if entry.clean:
         return Cell("clean", "good")
     if entry.errors:
         return Cell(fmt.counted(entry.errors, "error"), "bad")
-    if entry.damaged:
-        return Cell("damaged", "warn")
     return Cell("not ended" if not entry.complete else fmt.counted(entry.warnings, "warning"), "warn")
 
 

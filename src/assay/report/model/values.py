@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from assay.core import units as fmt
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.report.document import FindingGroup, FindingSubject
 from assay.verdict import RULES
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
