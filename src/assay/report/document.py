@@ -217,7 +217,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Progress:
+class ProgressBar:
     """How many of how many are done."""
 
     done: int
@@ -232,7 +232,7 @@ class Subheading:
     text: str
 
 
-Part = Subheading | Paragraph | Items | Labelled | Log | Findings | Table | Pictures | Form | Progress
+Part = Subheading | Paragraph | Items | Labelled | Log | Findings | Table | Pictures | Form | ProgressBar
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ def _says(part: Part) -> bool:
             return bool(part.groups)
         case Pictures():
             return bool(part.charts)
-        case Log() | Form() | Progress():
+        case Log() | Form() | ProgressBar():
             return True
         case _:
             return bool(part.lines)

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from urllib.parse import quote
 
 from assay import verdict
 from assay.core import units as fmt
@@ -23,7 +22,6 @@ from assay.report.document import (
     Paragraph,
     Part,
     Pictures,
-    Progress,
     Section,
     Table,
     section,
@@ -45,7 +43,7 @@ from assay.report.model.unranked import measured, reasons
 from assay.report.model.values import groups
 from assay.report.model.warned import bottleneck, codes_in, short, warnings
 from assay.verdict.limits import limits_of_run
-from assay.verdict.see_runs import load_ns, trials_of
+from assay.verdict.see_runs import load_ns
 
 _MOST_LOADS = 10
 """So many loads have a line of their own in a summary."""
@@ -79,34 +77,6 @@ def document(run: Run, charts: Sequence[Chart] = ()) -> Document:
         pictures=tuple(chart for chart in charts if chart.first),
         sections=(*_results(run, own, found), *_rest(run, found, told.more, charts)),
         made_by=fmt.safe(f"Assay {run.header.environment.assay_version} from run {run.header.run_id}"),
-    )
-
-
-def so_far(run: Run, folder: str, again_s: int | None) -> Document:
-    """Where a run stands, for a page that asks again after `again_s`, or not at all: then it has ended."""
-    whole, done, total = document(run), len(run.trials), trials_of(run)
-    until = Paragraph(f"{done} trials so far; the run ends when it is settled")
-    said = "It has ended: read its report" if again_s is None else "Report of what is there so far"
-    again = f"This page asks again every {again_s} seconds." if again_s is not None else ""
-    grave = [one for one in ordered_findings(run) if one.severity != "note"]
-    codes = ", ".join(dict.fromkeys(f"{one.code} {one.severity}" for one in grave))
-    dependent = (one for one in whole.sections if one.name.startswith("results"))
-    return Document(
-        title=whole.title,
-        headline=(),
-        sections=(
-            *section(
-                "",
-                "",
-                Paragraph(whole.subtitle, "faint"),
-                Progress(done, total, "trials") if total else until,
-                Paragraph(again, "faint"),
-                Paragraph(said, link=f"run/{quote(folder, safe='')}"),
-                Paragraph(f"Findings so far: {codes}" if codes else ""),
-            ),
-            *section("", "So far", whole.table and replace(whole.table, title="")),
-            *(Section("", one.title, one.parts) for one in dependent),
-        ),
     )
 
 
