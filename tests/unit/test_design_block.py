@@ -347,9 +347,11 @@ def test_slices_within_a_service_time_are_seen_and_a_server_that_hangs_lengthens
     assert longer_ns(100 * MS, 1000 * MS, 0, {"x": quick, "y": hangs}) is None
 
 
-@pytest.mark.parametrize(("slice_ms", "warming_ms"), [(None, 100), (250, 100), (900, 150)])
+@pytest.mark.parametrize(
+    ("slice_ms", "here_ms", "far_ms"), [(None, 10, 100), (30, 10, 100), (240, 40, 100), (900, 150, 150)]
+)
 def test_a_warm_up_has_shorter_slices_so_that_ten_of_them_are_soon_there(
-    slice_ms: int | None, warming_ms: int
+    slice_ms: int | None, here_ms: int, far_ms: int
 ) -> None:
     known = None if slice_ms is None else Lengths(slice_ns=slice_ms * MS, washout_ns=0)
-    assert warming_ns(known) == warming_ms * MS
+    assert (warming_ns(known, far=False), warming_ns(known, far=True)) == (here_ms * MS, far_ms * MS)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from assay.model.design import WarmUp
 from assay.model.interleaving import Slice
 from assay.model.trial import WarmUpSeen
-from assay.plan.next.lengths import WARMING_NS, longer_ns
+from assay.plan.next.lengths import QUICK_NS, WARMING_NS, longer_ns
 from assay.plan.next.warming import warmed_up
 from assay.runner.steering import OwnTime
 
@@ -92,6 +92,15 @@ def test_a_warm_up_keeps_enough_slices_to_be_judged_before_its_bound() -> None:
     assert asked(4, 6, 7, watched_ns=2 * S) is None
     assert asked(4, 6, 7, watched_ns=0) is None  # it ends when it is told to, whatever it shows
     assert asked(200, 200, 200, length_ns=2 * S, watched_ns=100 * S) == MOST_NS
+
+
+def test_short_slices_become_usual_ones_where_they_hold_few_requests_or_showed_no_level_in_a_second() -> None:
+    assert asked(90, 199, 199, 199, length_ns=QUICK_NS) == WARMING_NS
+    assert asked(199, 199, 600, length_ns=QUICK_NS) is None
+    assert asked(*[600] * 99, length_ns=QUICK_NS) is None
+    assert asked(*[600] * 100, length_ns=QUICK_NS) == WARMING_NS
+    assert asked(*[600] * 100, length_ns=QUICK_NS, watched_ns=S) == 50 * MS  # twenty of them are to fit
+    assert asked(90, 90, 90, length_ns=QUICK_NS, watched_ns=0) is None
 
 
 def test_a_server_whose_first_answers_alone_are_slow_lengthens_none() -> None:

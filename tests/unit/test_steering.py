@@ -32,6 +32,7 @@ from assay.runner.steering import (
 MS, S = 1_000_000, 1_000_000_000
 CASES = ("a", "b", "c")
 UNLIKE = Interleaving(least_slice_ns=100 * MS)
+ALIKE = replace(UNLIKE, alike=True)
 KNOWN = Lengths(slice_ns=200 * MS, washout_ns=5 * MS, why="known")
 FOUND = Lengths(slice_ns=100 * MS, washout_ns=5 * MS, why="unlike servers")
 WARM = WarmUpSeen(steady=True, bound_ns=2 * S, reason="steady", took_ns=S)
@@ -137,26 +138,33 @@ TABLE: dict[str, tuple[Transitions, Progress, RoundBegan, SteeringState, tuple[A
         PilotShort(14),
         (),
     ),
+    "builds of one program take short slices together once more": (
+        transitions(interleave=ALIKE),
+        at(YIELDED, {0: WARM, 1: WARM}),
+        began(9, warmed=[2]),
+        Rejoining(),
+        (AskedChange(GiveSlices(arms=(0, 1, 2))),),
+    ),
     "no pilot of builds of one program": (
-        transitions(interleave=Interleaving(least_slice_ns=100 * MS, alike=True)),
+        transitions(interleave=ALIKE),
         at(Rejoining(12)),
         began(13),
         Measuring(),
-        (MEASURE,),
+        (SHORT, MEASURE),
     ),
     "no pilot of a length asked for": (
         transitions(interleave=Interleaving(least_slice_ns=100 * MS, given_slice_ns=100 * MS)),
         at(Rejoining(12)),
         began(13),
         Measuring(),
-        (MEASURE,),
+        (SHORT, MEASURE),
     ),
     "no pilot of one server": (
         transitions(),
         at(Rejoining(12), gone=[1, 2]),
         began(13),
         Measuring(),
-        (MEASURE,),
+        (SHORT, MEASURE),
     ),
     "the short pilot goes on": (transitions(), at(PilotShort(20)), began(OVER - 1), PilotShort(20), ()),
     "the long pilot follows": (transitions(), at(PilotShort(20)), began(OVER), PilotLong(), (LONG,)),
@@ -244,7 +252,7 @@ def test_a_state_counts_from_the_round_that_the_run_names(state: SteeringState, 
 
 def test_a_block_starts_by_warming_up_or_measures_at_once() -> None:
     cold = transitions().start()
-    assert (cold.progress.state, cold.progress.warm, cold.asked) == (WARMING, {}, ())
+    assert (cold.progress.state, cold.progress.warm, cold.asked) == (WarmingUp(10 * MS), {}, ())
     warm = transitions(warm_up=0).start()
     assert (warm.progress.state, warm.asked) == (Measuring(), (MEASURE,))
     assert warm.progress.warm.keys() == {0, 1, 2}

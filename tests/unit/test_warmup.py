@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from made_runs import made_slice
 from numpy.typing import NDArray
 
@@ -19,11 +20,11 @@ RULE = WarmUp(min_ns=2_000 * MS, max_ns=30_000 * MS)
 SECONDS = np.arange(300) / 10
 
 
-def windows(counts: Sequence[float] | NDArray[np.float64]) -> list[Window]:
+def windows(counts: Sequence[float] | NDArray[np.float64], length_ns: int = 100 * MS) -> list[Window]:
     return [
         Window(
-            start_ns=place * 100 * MS,
-            length_ns=100 * MS,
+            start_ns=place * length_ns,
+            length_ns=length_ns,
             phase="warmup",
             started=round(count),
             completed=round(count),
@@ -94,6 +95,49 @@ def test_a_server_that_answers_nothing_is_not_warm_before_the_bound() -> None:
     seconds, seen = ended(np.zeros(300), rule=WarmUp(min_ns=0, max_ns=6_000 * MS))
     assert seconds == 6
     assert seen is not None and not seen.steady and "nothing was answered" in seen.reason
+
+
+QUICK = WarmUp(min_ns=100 * MS, max_ns=10_000 * MS)
+AGES_S = np.arange(100) / 100
+
+
+def ended_quick(per_s: float, course: NDArray[np.float64], seed: int, noise: float = 0.05) -> float:
+    """Seconds of windows of 10 ms until a server that comes to so many requests a second is let go, if that
+    is in the first one."""
+    drawn = np.random.default_rng(seed).normal(0, noise, len(course))
+    series = windows(per_s / 100 * course * (1 + drawn), 10 * MS)
+    for count in range(10, len(series), 3):
+        if warmed_up(series[:count], QUICK) is not None:
+            return count / 100
+    return float("inf")
+
+
+def test_a_fast_server_at_its_level_at_once_is_warm_within_some_windows_of_ten_milliseconds() -> None:
+    level = np.where(AGES_S < 0.03, 0.5, 1.0)  # its connections are opened in the first ones
+    ends = [ended_quick(60_000, level, seed) for seed in range(8)]
+    assert min(ends) >= 0.33 and np.median(ends) <= 0.6
+    assert min(ended_quick(25_000, level, seed) for seed in range(8)) >= 0.8  # 20,000 answers
+
+
+@pytest.mark.parametrize(
+    "course",
+    [
+        1 - 0.9 * np.exp(-AGES_S / 0.15),
+        1 - 0.7 * np.exp(-AGES_S / 0.5),
+        1 - 0.7 * np.exp(-AGES_S / 1.5),
+        np.where(AGES_S < 0.15, 0.5, 1.0),
+        np.where(AGES_S < 0.3, 0.4, 1.0),
+        np.where(AGES_S < 0.1, 0.2, np.where(AGES_S < 0.4, 0.6, 1.0)),
+    ],
+)
+def test_a_server_that_warms_up_is_judged_in_windows_of_a_hundred_milliseconds(
+    course: NDArray[np.float64],
+) -> None:
+    assert min(ended_quick(80_000, course, seed) for seed in range(8)) == float("inf")
+
+
+def test_windows_of_ten_milliseconds_that_hold_few_requests_are_joined() -> None:
+    assert min(ended_quick(15_000, np.ones(100), seed) for seed in range(8)) == float("inf")
 
 
 def test_without_a_warm_up_all_is_measured() -> None:

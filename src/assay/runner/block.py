@@ -196,7 +196,7 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
             raise ServerFailed("service", f"{gone} under load")
 
     _tell(bench, arms, "warm-up")
-    run = bench.where.generator.start_interleaved(_interleaved_plan(due, arms))
+    run = bench.where.generator.start_interleaved(_interleaved_plan(due, arms, bench))
     looks = _looks_at(run, arms, bench)
     watched = [ArmWatched(arm.asked.trial.case, arm.asked.due.warm_up) for arm in arms]
     transitions = Transitions(due, watched, run.least_washout_ns)
@@ -244,7 +244,7 @@ def _gone_through(steering: Steering, arms: Sequence[_RunningArm]) -> bool:
     return False
 
 
-def _interleaved_plan(due: DueBlock, arms: Sequence[_RunningArm]) -> InterleavedPlan:
+def _interleaved_plan(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> InterleavedPlan:
     """The arms' plans, whose phases are ended from outside."""
     warms = any(arm.asked.due.warm_up.max_ns for arm in arms)
     plans = tuple(
@@ -254,8 +254,10 @@ def _interleaved_plan(due: DueBlock, arms: Sequence[_RunningArm]) -> Interleaved
         for arm in arms
     )
     known = due.lengths or _unknown(due)
-    first_ns = min(warming_ns(due.lengths), known.slice_ns) if warms else known.slice_ns
-    return InterleavedPlan(arms=plans, slice_ns=first_ns, washout_ns=known.washout_ns, seed=due.seed)
+    far = bool(bench.where.nodes)
+    first_ns = min(warming_ns(due.lengths, far=far), known.slice_ns) if warms else known.slice_ns
+    washout_ns = min(known.washout_ns, first_ns // 4)
+    return InterleavedPlan(arms=plans, slice_ns=first_ns, washout_ns=washout_ns, seed=due.seed)
 
 
 def _unknown(due: DueBlock) -> Lengths:

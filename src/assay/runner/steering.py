@@ -151,7 +151,8 @@ class Transitions:
         """Before the first round."""
         lengths = self._washed_out(self.due.lengths or lengths_for(self.due.interleave, {}))
         warm = {place: NO_WARM_UP for place, arm in enumerate(self.arms) if arm.warm_up.max_ns == 0}
-        slice_ns = min(warming_ns(self.due.lengths), lengths.slice_ns)  # as the run begins
+        far = self.least_washout_ns > 0  # as the run begins
+        slice_ns = min(warming_ns(self.due.lengths, far=far), lengths.slice_ns)
         progress = Progress(WarmingUp(slice_ns), lengths, warm)
         return self._measure(progress) if len(warm) == len(self.arms) else Transition(progress)
 
@@ -200,7 +201,8 @@ class Transitions:
             slices = self._by_case(progress, seen)
             found = lengths_for(self.due.interleave, slices, self.due.names, self.least_washout_ns)
             progress = replace(progress, lengths=self._washed_out(found))
-        given += (self._set(progress, progress.lengths.slice_ns),)
+        if not (state.yielded and self.due.interleave.alike):  # those take a short round together first
+            given += (self._set(progress, progress.lengths.slice_ns),)
         if state.yielded:
             return Transition(replace(progress, state=Rejoining()), given)
         if self._needs_pilot(progress):
@@ -213,7 +215,7 @@ class Transitions:
             return Transition(progress)
         if self._needs_pilot(progress):
             return Transition(replace(progress, state=PilotShort(seen.round + 1)))
-        return self._measure(progress)
+        return self._measure(progress, (self._set(progress, progress.lengths.slice_ns),))
 
     def _piloting(self, progress: Progress, state: PilotShort | PilotLong, seen: RoundBegan) -> Transition:
         """One length after the other, then the one that is right; none where too few arms are left."""

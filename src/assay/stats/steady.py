@@ -92,8 +92,8 @@ def steady_state(windows: Sequence[Window]) -> SteadyState:
     return _judge(windows, HALVES_DIFFER, STANDARD_ERRORS)
 
 
-def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> SteadyState:
-    series, width, start = _rates(_whole(windows))
+def _judge(windows: Sequence[Window], halves_differ: float, errors: float, least_ns: int = 0) -> SteadyState:
+    series, width, start = _rates(_whole(windows), least_ns)
     if len(series) < FEWEST_WINDOWS:
         reason = f"{counted(len(series), 'window')} {'is' if len(series) == 1 else 'are'} too few to tell"
         return SteadyState(False, reason, start, (), 0, 0.0, 0.0)
@@ -140,13 +140,14 @@ def _judge_series(
     )
 
 
-def warm_up_state(windows: Sequence[Window]) -> SteadyState:
+def warm_up_state(windows: Sequence[Window], least_ns: int = 0) -> SteadyState:
     """Judge a warm-up by what it has shown so far: steady means that measuring may begin.
 
-    Asked while the load runs, as often as new windows come. Because the last change of level must lie
-    in the first third, a server that changed its level is watched for twice as long again after that.
+    Asked while the load runs, as often as new windows come; shorter ones are joined to `least_ns`. Because
+    the last change of level must lie in the first third, a server that changed its level is watched for twice
+    as long again after that.
     """
-    return _judge(windows, WARM_HALVES_DIFFER, WARM_STANDARD_ERRORS)
+    return _judge(windows, WARM_HALVES_DIFFER, WARM_STANDARD_ERRORS, least_ns)
 
 
 def _whole(windows: Sequence[Window]) -> Sequence[Window]:
@@ -156,8 +157,9 @@ def _whole(windows: Sequence[Window]) -> Sequence[Window]:
     return windows
 
 
-def _rates(windows: Sequence[Window]) -> tuple[Series, int, int]:
-    """Answers a second in windows of one length, that length (the longest of them), and when they begin.
+def _rates(windows: Sequence[Window], least_ns: int) -> tuple[Series, int, int]:
+    """Answers a second in windows of one length, that length (the longest of them, or the least), and when
+    they begin.
 
     Slices get longer while a warm-up finds how long they have to be. So windows are counted back from the
     end, where they are those that were seen; what was answered in one that lies across two is shared between
@@ -165,7 +167,7 @@ def _rates(windows: Sequence[Window]) -> tuple[Series, int, int]:
     """
     if not windows:
         return [], 0, 0
-    width, start = max(one.length_ns for one in windows), windows[0].start_ns
+    width, start = max(least_ns, *(one.length_ns for one in windows)), windows[0].start_ns
     if all(one.length_ns >= 0.9 * width for one in windows):
         return [one.completed / (one.length_ns / 1e9) for one in windows], windows[0].length_ns, start
     ends = list(accumulate((one.length_ns for one in windows), initial=0))

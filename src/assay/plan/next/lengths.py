@@ -8,8 +8,10 @@ moves their ratio from one slice of the usual length to the next, shorter ones l
 washout is that in which the slowest one's queue drains, and is doubled while the first fifth of slices
 differs from the rest and that helps.
 
-A warm-up's slices are short until they turn out to be less than four service times of a server: what it shows
-in so few is chance, and its ten windows would be over long before it is warm.
+A warm-up's slices are 10 ms at first, in which a compiled server is shown to be at its level at once. They
+are longer for servers that are slower, or warm up. They are longer still where they turn out to be less than
+four service times of a server: what it shows in so few is chance, and its ten windows would be over long
+before it is warm.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.core.units import share, time
-from assay.model.block import Block, Interleaving, Lengths, Pilot
+from assay.model.block import ALIKE_NS, Block, Interleaving, Lengths, Pilot
 from assay.model.interleaving import Slice
 from assay.stats.estimates import student_t_quantile
 from assay.stats.interleaved import FEWEST_ROUNDS, beyond_chance, early_excess, error_of_mean, ratio_by_round
@@ -45,6 +47,9 @@ come to whatever the rest before them, and 60 ms of it before slices of 260 ms a
 STANDARD_ERRORS = 3
 """What noise explains in one look: a restless machine is no reason."""
 WARMING_NS = 100_000_000
+QUICK_NS = 10_000_000
+_MOST_QUICK = 100
+"""A second of them: on a quiet machine a server that is at its level at once is told to be by then."""
 _SHORTER = 6
 """A sixth of 25 service times is four of them, of 50 eight."""
 _SERVICE_TIMES_WARMING = 4
@@ -132,18 +137,22 @@ def _shortest(
 
 def _moves(slices: Mapping[str, Sequence[Slice]]) -> float:
     """By how much (a log ratio) a ratio deviates from one round to the next, on average over the pairs; 0
-    where too few rounds tell. Steps between neighbours hold no slow drift, and what servers do in the first
-    third of a warm-up is left out."""
+    where too few rounds tell. Shorter slices are joined to usual ones. Steps between neighbours hold no slow
+    drift, and what servers do in the first third of a warm-up is left out."""
     variances = []
     for a, b in combinations(slices.values(), 2):
-        rates = [
-            {one.round: one.completed / one.length_ns for one in each if one.completed > 0} for each in (a, b)
+        longest_ns = max((one.length_ns for one in (*a, *b)), default=ALIKE_NS)
+        answered = [
+            {one.round: one.completed for one in each if one.completed > 0 and one.length_ns == longest_ns}
+            for each in (a, b)
         ]
-        common = sorted(rates[0].keys() & rates[1].keys())
-        logs = {
-            round_number: math.log(rates[0][round_number] / rates[1][round_number])
-            for round_number in common[len(common) // 3 :]
-        }
+        common = sorted(answered[0].keys() & answered[1].keys())
+        joined = max(1, ALIKE_NS // longest_ns)
+        grouped: dict[int, list[list[int]]] = {}
+        for number in common[len(common) // 3 :]:
+            grouped.setdefault(number // joined, []).append([each[number] for each in answered])
+        whole = {at: map(sum, zip(*each, strict=True)) for at, each in grouped.items() if len(each) == joined}
+        logs = {at: math.log(one / other) for at, (one, other) in whole.items()}
         steps = [logs[after] - logs[before] for before, after in pairwise(logs) if after == before + 1]
         if len(steps) >= FEWEST_ROUNDS:
             variances.append(statistics.fmean(step * step for step in steps) / 2)
@@ -167,6 +176,8 @@ def longer_ns(
     to hold enough of them to be judged. One that answers nothing at all is not helped by longer ones.
     """
     enough_ns = min(most_ns, watched_ns // _WATCHED_SLICES)
+    if length_ns < min(WARMING_NS, enough_ns) and any(map(_tells_too_little, slices.values())):
+        return min(WARMING_NS, enough_ns)
     bound_ns = length_ns
     for each in slices.values():
         last = [one for one in each if one.length_ns >= length_ns][-_LAST:]
@@ -177,6 +188,13 @@ def longer_ns(
         elif all(_few(one) for one in last):
             bound_ns = max(bound_ns, enough_ns)
     return min(2 * length_ns, bound_ns) if bound_ns > length_ns else None
+
+
+def _tells_too_little(quick: Sequence[Slice]) -> bool:
+    """Whether no more of such short slices would show that a server is at its level at once."""
+    return len(quick) >= _MOST_QUICK or (
+        len(quick) >= _LAST and all(one.completed < REQUESTS for one in quick[-_LAST:])
+    )
 
 
 def _few(one: Slice) -> bool:
@@ -190,10 +208,11 @@ def _median_ns(slices: Sequence[Slice]) -> float:
     return statistics.median(one.service_time_p50_ns for one in slices)
 
 
-def warming_ns(lengths: Lengths | None) -> int:
-    """The slices of a warm-up: shorter, so that a fast server can be shown to be steady within two seconds,
-    and still some service times of the slowest where those are known."""
-    return WARMING_NS if lengths is None else max(WARMING_NS, lengths.slice_ns // _SHORTER)
+def warming_ns(lengths: Lengths | None, *, far: bool) -> int:
+    """The slices of a warm-up: shorter, so that a fast server is soon shown to be at its level, and still
+    some service times of the slowest where those are known. `far` generators agree on each change."""
+    least_ns = WARMING_NS if far else QUICK_NS
+    return least_ns if lengths is None else max(least_ns, lengths.slice_ns // _SHORTER)
 
 
 def lengths_now(

@@ -26,18 +26,24 @@ from assay.model.design import WarmUp
 from assay.model.measurement import Window
 from assay.model.run import Run
 from assay.model.trial import Arm, Trial, WarmUpSeen
+from assay.plan.next.lengths import REQUESTS, WARMING_NS
 from assay.stats import rate_per_s
 from assay.stats.steady import FEWEST_WINDOWS, warm_up_state
 
+_AT_ONCE_WINDOWS = 3 * FEWEST_WINDOWS
+_AT_ONCE_ANSWERS = 20_000
+"""What is compiled while it runs is so after fewer calls: after 15,000 at the latest in HotSpot
+(`Tier4CompileThreshold`), and from a few hundred on its level rises."""
 NO_WARM_UP = WarmUpSeen(steady=False, bound_ns=0, reason="none was asked for", took_ns=0)
 
 
 def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
     """How the warm-up ends, or None while it goes on. `windows` are those of the warm-up, in order.
 
-    It ends when throughput is shown to be steady, not before `rule.min_ns`, and at `rule.max_ns` in any
-    case: counted from where the windows count, as the latest alone may be at hand. A change of level that
-    comes later than this looks is caught by rule S2.
+    It ends when throughput is shown to be steady in windows of 100 ms, not before `rule.min_ns`, and at
+    `rule.max_ns` in any case: counted from where the windows count, as the latest alone may be at hand. Of a
+    fast server that is at its level at once shorter windows tell as much. A change of level that comes later
+    than this looks is caught by rule S2.
     """
     if rule.max_ns == 0:
         return NO_WARM_UP
@@ -45,7 +51,7 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
     at_bound = elapsed_ns >= rule.max_ns
     if not at_bound and elapsed_ns < rule.min_ns:
         return None
-    state = warm_up_state(windows)
+    state = warm_up_state(windows, 0 if _at_once(windows) else WARMING_NS)
     silent = state.steady and state.level_per_s == 0
     steady, reason = state.steady and not silent, "nothing was answered" if silent else state.reason
     if not steady and not at_bound:
@@ -60,6 +66,17 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
     )
 
 
+def _at_once(windows: Sequence[Window]) -> bool:
+    """Whether nine of ten windows hold enough requests each for a rate, all together more than what is
+    compiled while it runs needs, and no level has changed but in the first tenth of them."""
+    answered = sorted(one.completed for one in windows)
+    few = len(answered) < _AT_ONCE_WINDOWS or sum(answered) < _AT_ONCE_ANSWERS
+    if few or answered[len(answered) // 10] < REQUESTS:
+        return False
+    early_ns = windows[len(windows) // 10].start_ns
+    return all(changed_ns <= early_ns for changed_ns in warm_up_state(windows).changes_ns)
+
+
 def preload() -> None:
     """Run the judgement once before there is a load: what it has to import, the generator's core cannot
     spare once it is asked."""
@@ -70,8 +87,8 @@ def preload() -> None:
     warm_up_state(tuple(steps))
 
 
-LEAST_NS = 300_000_000
-"""Three slices of a warm-up interleaved: a compiled server is at its level in the first."""
+LEAST_NS = 100_000_000
+"""A fresh process of a compiled server is at its level within some tens of milliseconds."""
 _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
 _AT_LEVEL = 0.8

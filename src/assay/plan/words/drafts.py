@@ -20,7 +20,7 @@ from assay.model.design import (
     WarmUp,
 )
 from assay.model.plan import LoadPlan
-from assay.plan.next.lengths import WARMING_NS, rounds_of
+from assay.plan.next.lengths import QUICK_NS, WARMING_NS, rounds_of
 from assay.plan.words.case import drafted, one_program
 from assay.stats.interleaved import FEWEST_ROUNDS
 from assay.stats.sequential import FEWEST_BLOCKS, LEAST_BLOCKS
@@ -130,8 +130,8 @@ def affordable(
 
 def _first_ns(room_ns: float, blocks: int, measure_ns: int, warm_up: WarmUp) -> int:
     """What is left for a candidate's first warm-up where there are to be so many blocks, and the others need
-    no more than the least, and a slice in which all learn that they measure."""
-    return round(room_ns - blocks * measure_ns - (blocks - 1) * (warm_up.min_ns + WARMING_NS))
+    no more than the least, and two short slices until all have learnt that they measure."""
+    return round(room_ns - blocks * measure_ns - (blocks - 1) * (warm_up.min_ns + 2 * QUICK_NS))
 
 
 def _seconds(ns: float) -> str:
