@@ -28,6 +28,7 @@ def test_two_commands_take_slices_until_it_is_settled(tmp_path: Path) -> None:
     run = stored(tmp_path)
     assert arms_of(run) == [{"slow", "fast"}] * len(run.blocks) and len(run.blocks) >= 3
     assert "as 40.0 ms would be too short" in run.blocks[0].lengths.why
+    assert "the least here: 25 service times of slow, as 40.0 ms would be too short" in ended.stderr
     assert run.blocks[0].lengths.slice_ns >= 25 * 4_000_000
     told = " ".join(ended.stdout.split())
     assert "fast is faster: " in told or "fast and slow are not told apart" in told

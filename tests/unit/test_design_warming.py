@@ -113,6 +113,18 @@ def test_in_slices_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever
     assert warm_up_for(begun(replace(a, warm_up=rose), whole=whole), "A", 1).max_ns == WHOLE.max_ns
 
 
+def test_short_windows_alone_show_that_a_server_needs_less_than_a_third_of_a_second() -> None:
+    whole = WarmUp(min_ns=100_000_000, max_ns=WHOLE.max_ns)
+
+    def after(took_ns: int, *changes_ns: int) -> int:
+        seen = WarmUpSeen(steady=True, bound_ns=whole.max_ns, changes_ns=changes_ns, took_ns=took_ns)
+        return warm_up_for(begun(trial("A", 0, measurement(1000), warm_up=seen), whole=whole), "A", 1).max_ns
+
+    assert after(400_000_000) == after(400_000_000, 30_000_000) == 100_000_000
+    assert after(900_000_000, 90_000_000) == 135_000_000
+    assert after(1_000_000_000) == after(1_500_000_000, 100_000_000) == 300_000_000
+
+
 def test_time_in_which_others_had_the_clients_core_warms_no_server() -> None:
     """As much as that of all its threads together: of one, or of two that lacked half of it each."""
     late = WarmUpSeen(steady=False, bound_ns=WHOLE.max_ns, changes_ns=(600_000_000,))
@@ -121,14 +133,14 @@ def test_time_in_which_others_had_the_clients_core_warms_no_server() -> None:
     warmed_up = replace(block.trials[0], warm_up=late)
     assert warm_up_for(begun(warmed_up, whole=whole), "A", 1).max_ns == 450_000_000
     assert warmed_up.arm is not None
-    lacking = (60_000_000, 60_000_000, 0, 0) * 2
+    lacking = (40_000_000, 40_000_000, 0, 0) * 2
     slices = tuple(
         replace(one, client_delayed_ns=ns) for one, ns in zip(warmed_up.arm.slices, lacking, strict=True)
     )
     held_up = replace(warmed_up, arm=replace(warmed_up.arm, slices=slices))
-    assert warm_up_for(begun(held_up, whole=whole), "A", 1).max_ns == 270_000_000
+    assert warm_up_for(begun(held_up, whole=whole), "A", 1).max_ns == 330_000_000
     of_two = replace(held_up, plan=replace(held_up.plan, threads=2))
-    assert warm_up_for(begun(of_two, whole=whole), "A", 1).max_ns == 360_000_000
+    assert warm_up_for(begun(of_two, whole=whole), "A", 1).max_ns == 390_000_000
 
 
 def test_no_more_than_twice_as_many_are_watched_however_restless_the_machine() -> None:

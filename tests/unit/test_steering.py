@@ -252,7 +252,8 @@ def test_a_state_counts_from_the_round_that_the_run_names(state: SteeringState, 
 
 def test_a_block_starts_by_warming_up_or_measures_at_once() -> None:
     cold = transitions().start()
-    assert (cold.progress.state, cold.progress.warm, cold.asked) == (WarmingUp(10 * MS), {}, ())
+    assert (cold.progress.state, cold.progress.warm, cold.asked) == (WARMING, {}, ())
+    assert transitions(warm_up=S).start().progress.state == WarmingUp(10 * MS)
     warm = transitions(warm_up=0).start()
     assert (warm.progress.state, warm.asked) == (Measuring(), (MEASURE,))
     assert warm.progress.warm.keys() == {0, 1, 2}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from assay.core import units
 from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.engine.generator import GoingSlices, arm_generators_of
 from assay.model.account import TimeAccount
@@ -113,6 +114,8 @@ def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block
     done = {**failed, **{trial.case: trial for trial in after}}
     order = [trial.case for trial in after] + list(failed)  # arms first: their numbers are places in `turns`
     lengths = offered.progress.lengths if offered else (due.lengths or _unknown(due))
+    if due.lengths is None and lengths.slice_ns > (due.interleave.given_slice_ns or lengths.slice_ns):
+        bench.observer.note(f"slices of {units.time(lengths.slice_ns)}, the least here: {lengths.why}")
     return Block(
         number=due.number,
         block=due.block,
@@ -254,8 +257,10 @@ def _interleaved_plan(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) 
         for arm in arms
     )
     known = due.lengths or _unknown(due)
-    far = bool(bench.where.nodes)
-    first_ns = min(warming_ns(due.lengths, far=far), known.slice_ns) if warms else known.slice_ns
+    first_ns = known.slice_ns
+    if warms:
+        least_ns = min(arm.asked.due.warm_up.min_ns for arm in arms)
+        first_ns = min(first_ns, warming_ns(due.lengths, least_ns, far=bool(bench.where.nodes)))
     washout_ns = min(known.washout_ns, first_ns // 4)
     return InterleavedPlan(arms=plans, slice_ns=first_ns, washout_ns=washout_ns, seed=due.seed)
 

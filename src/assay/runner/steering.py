@@ -151,8 +151,9 @@ class Transitions:
         """Before the first round."""
         lengths = self._washed_out(self.due.lengths or lengths_for(self.due.interleave, {}))
         warm = {place: NO_WARM_UP for place, arm in enumerate(self.arms) if arm.warm_up.max_ns == 0}
-        far = self.least_washout_ns > 0  # as the run begins
-        slice_ns = min(warming_ns(self.due.lengths, far=far), lengths.slice_ns)
+        least_ns = min(arm.warm_up.min_ns for arm in self.arms)
+        first_ns = warming_ns(self.due.lengths, least_ns, far=self.least_washout_ns > 0)  # as the run begins
+        slice_ns = min(first_ns, lengths.slice_ns)
         progress = Progress(WarmingUp(slice_ns), lengths, warm)
         return self._measure(progress) if len(warm) == len(self.arms) else Transition(progress)
 

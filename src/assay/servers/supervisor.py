@@ -122,7 +122,7 @@ def _watch(pid: int, order: dict[str, Any], wakeup: int) -> int:
             os.read(wakeup, 512)
         gone = _reap(pid) or gone
         if 0 in ready:
-            killed = _end(pid, gone, order["grace_s"], order["stop_signal"])
+            killed = _end(pid, gone, order["grace_s"], order["stop_signal"], wakeup)
             if order["remove"]:
                 _remove(order["remove"])
             _report({"stopped": killed})
@@ -183,8 +183,8 @@ def _reap(pid: int) -> bool:
             _report({"exit": os.waitstatus_to_exitcode(status)})
 
 
-def _end(pid: int, gone: bool, grace_s: float, stop_signal: int) -> int:
-    """End every descendant; how many had to be killed."""
+def _end(pid: int, gone: bool, grace_s: float, stop_signal: int, wakeup: int) -> int:
+    """End every descendant; how many had to be killed. `wakeup` tells when a child has ended."""
     deadline = time.monotonic() + grace_s
     told: set[int] = set()
     killed: set[int] = set()
@@ -204,7 +204,9 @@ def _end(pid: int, gone: bool, grace_s: float, stop_signal: int) -> int:
             for other in left - told:
                 _send(other, signal.SIGTERM)
             told |= left
-        time.sleep(_POLL_S if time.monotonic() < deadline else _POLL_S / 4)
+        select.select([wakeup], [], [], _POLL_S if time.monotonic() < deadline else _POLL_S / 4)
+        with contextlib.suppress(BlockingIOError):
+            os.read(wakeup, 512)
 
 
 def _remove(folder: str) -> None:

@@ -208,10 +208,11 @@ def _median_ns(slices: Sequence[Slice]) -> float:
     return statistics.median(one.service_time_p50_ns for one in slices)
 
 
-def warming_ns(lengths: Lengths | None, *, far: bool) -> int:
-    """The slices of a warm-up: shorter, so that a fast server is soon shown to be at its level, and still
-    some service times of the slowest where those are known. `far` generators agree on each change."""
-    least_ns = WARMING_NS if far else QUICK_NS
+def warming_ns(lengths: Lengths | None, least_warm_ns: int, *, far: bool) -> int:
+    """The slices of a warm-up of at least so long: shorter, so that a fast server is soon shown to be at its
+    level, and still some service times of the slowest where those are known. `far` generators agree on each
+    change."""
+    least_ns = WARMING_NS if far or least_warm_ns >= FEWEST_WINDOWS * WARMING_NS else QUICK_NS
     return least_ns if lengths is None else max(least_ns, lengths.slice_ns // _SHORTER)
 
 

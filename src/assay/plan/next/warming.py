@@ -89,6 +89,8 @@ def preload() -> None:
 
 LEAST_NS = 100_000_000
 """A fresh process of a compiled server is at its level within some tens of milliseconds."""
+_LEAST_UNSHOWN_NS = 300_000_000
+"""As much gets one whose watched warm-up was judged in windows of 100 ms, which show no sooner end of it."""
 _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
 _AT_LEVEL = 0.8
@@ -129,13 +131,16 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
 
 def _needed_ns(trial: Trial, seen: WarmUpSeen, whole: WarmUp) -> int:
     """What a watched warm-up says that its server needs: all of it where the server was still getting faster
-    at its end, without a step at which that ended."""
+    at its end, without a step at which that ended. It was told in short windows where ten usual ones are
+    longer."""
     if seen.rising:
         return whole.max_ns
+    at_once = seen.steady and (seen.took_ns or whole.max_ns) < FEWEST_WINDOWS * WARMING_NS
+    least_ns = whole.min_ns if at_once else max(whole.min_ns, _LEAST_UNSHOWN_NS)
     changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
     reached_ns = _near_best_ns(trial.arm, trial.plan.threads) if trial.arm else None
     warm_ns = changed_ns if reached_ns is None else min(changed_ns, reached_ns)
-    return min(max(whole.min_ns, round(_MARGIN * warm_ns)), whole.max_ns)
+    return min(max(least_ns, round(_MARGIN * warm_ns)), whole.max_ns)
 
 
 def _near_best_ns(arm: Arm, threads: int) -> int | None:
