@@ -127,6 +127,14 @@ if mode == "has a child":
         os._exit(0)
     with open(sys.argv[2], "w") as told:
         told.write(str(child))
+if mode == "ends with another":
+    def end(*_):
+        open(os.path.join(sys.argv[2], f"end-{os.getpid()}"), "w").close()
+        while sum(name.startswith("end-") for name in os.listdir(sys.argv[2])) < 2:
+            time.sleep(0.01)
+        print("met another at its end", flush=True)
+        os._exit(0)
+    signal.signal(signal.SIGTERM, end)
 if mode == "ignores SIGTERM":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 listener = socket.socket()

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,6 +19,7 @@ import pytest
 from made_servers import made
 
 from assay.core.errors import ServerFailed
+from assay.runner.bench import WarmPool
 from assay.servers import supervised
 from assay.servers.server import RunningServer, free_port, start
 
@@ -68,6 +70,17 @@ def test_a_right_server_is_ready_pinned_sampled_and_gone(tmp_path: Path) -> None
         assert running.kept.pid in [process.pid for process in tree]
     assert not any(process.is_running() for process in tree)
     assert not listens(running.port)
+
+
+def test_servers_of_a_block_are_ended_together(tmp_path: Path) -> None:
+    prepared, contract = made(tmp_path, "ends with another", f'"{tmp_path}"')
+    patient = replace(prepared, spec=replace(prepared.spec, stop_timeout_s=60))
+    pool, logs = WarmPool(pytest.fail), [tmp_path / "one", tmp_path / "other"]
+    for log in logs:
+        running = start(patient, contract, contract.file.routes[0], cpus=CPUS, log=log)
+        pool.keep(log.name, running, None)
+    pool.only(())
+    assert all("met another at its end" in log.read_text() for log in logs)
 
 
 def test_the_cpu_time_of_a_server_at_work_is_counted(tmp_path: Path) -> None:
