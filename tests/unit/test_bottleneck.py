@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from judged import findings_of, noted_else, open_measurement, open_plan
-from made_runs import SECOND, case, measurement, plan, run, server, steady_run, trial
+from made_runs import SECOND, case, measurement, plan, run, server, steady_run, trial, uniform_histogram
 from msgspec.structs import replace
 
 from assay.model.account import CoreTime, ProgramTime, ThreadTime, TimeAccount
+from assay.model.finding import Finding
 from assay.model.measurement import Connections
 from assay.model.plan import Closed
 from assay.model.trial import Emulation, Link, Trial
@@ -92,6 +94,47 @@ def test_each_bottleneck_is_named_by_the_account(who: str, made: Trial) -> None:
     found = named(made)
     assert found.who == who
     assert len(f"  bottleneck: {found.words}") <= 80, "a screen shows it whole"
+
+
+def found_of(made: Trial) -> Mapping[str, Finding]:
+    return findings_of(run([case("a")], [made]))
+
+
+def test_a_pool_that_a_full_server_exhausted_asks_for_a_lower_rate() -> None:
+    late = open_measurement(waited_starts=30_000)
+    full = found_of(one(0.98, 0.4, made=late, plan=open_plan()))["G4"]
+    assert full.evidence.endswith("; the bottleneck was the server (98 % of its core)")
+    assert "lower rate" in full.remedy and "allow more" not in full.remedy
+    few = found_of(one(0.3, 0.2, made=late, plan=open_plan()))["G4"]
+    assert "bottleneck" not in few.evidence and "allow more connections" in few.remedy
+
+
+def test_connections_that_a_full_generator_did_not_serve_are_no_queue_of_the_server_s() -> None:
+    made = replace(measurement(busy=0.98), connections=FEW)
+    full = found_of(one(0.5, 0.98, made=made))["G8"]
+    assert "the bottleneck was the generator (98 % of its core)" in full.evidence
+    assert "backlog" not in full.remedy and "generator" in full.remedy
+    idle = found_of(one(0.1, 0.1, made=replace(measurement(busy=0.1), connections=FEW)))["G8"]
+    assert "bottleneck" not in idle.evidence and "backlog" in idle.remedy
+
+
+def test_shared_cores_hold_nothing_back_where_the_rate_was_the_limit() -> None:
+    shared = server(cpu_share=0.3, cpus=(0,))
+    trials = [trial("a", 0, open_measurement(), plan=open_plan(), server=shared)]
+    finding = findings_of(run([case("a")], trials))["H1"]
+    assert (finding.on_throughput, finding.on_comparison) == ("none", None)
+    trials = [trial("a", 0, measurement(), server=shared)]
+    finding = findings_of(run([case("a")], trials))["H1"]
+    assert (finding.on_throughput, finding.on_comparison) == ("at least", "at least")
+
+
+def test_idle_connections_are_not_the_generator_s_where_another_was_the_bottleneck() -> None:
+    shorter = uniform_histogram(100_000, 0.8 * 6.4e6)
+    busy = found_of(one(0.98, 0.85, of={"service_time": shorter}))["M1"]
+    assert "waited for the generator, which used 85 % of its core; the bottleneck was the se" in busy.evidence
+    few = replace(measurement(busy=0.1, service_time=shorter), connections=FEW)
+    served = found_of(one(0.1, 0.1, made=few))["M1"]
+    assert served.evidence.endswith("they waited for connections that the server takes (8 of 64 were served)")
 
 
 def test_others_are_named() -> None:

@@ -1,10 +1,8 @@
 """What limited a load: from where the time of its cores went, what was asked for, and what waited.
 
 `shares_of` reads the time account of a trial, or the older figures where it has none. `bottleneck_of` names
-who was busy (operational analysis: Denning, Buzen 1978). `at_most` is the bound that follows: with cores busy
-for a share U at X answers/s, no more than X / U can be served. A fuller queue lowers the core time an answer,
-for answers then come in batches: the truth of one server whose client was burdened with a known cost a
-request lay between X / U and X / U^3 where its core had 6 to 19 % to spare, and at X where it had none.
+who was busy (operational analysis: Denning, Buzen 1978). `at_most` is the bound that follows, as
+docs/bottleneck.md explains.
 """
 
 from __future__ import annotations
@@ -34,6 +32,12 @@ CLOCKS = 0.02
 """What a full core may seem to idle by."""
 TICK_NS = 10e6
 """What a kernel that counts by ticks may be off by at either end of a load."""
+MISSING = 0.1
+"""More of the connections than this were not served where their number limited the load."""
+WAITED = 0.05
+"""Share of the time that requests wait for streams or windows where these limit the load."""
+LINK_FULL = 0.9
+"""Share of what the link carries from which it is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +200,8 @@ def at_most(busy_share: float | None, strain: float = 1.0) -> float | None:
 def background_cores(load: Load) -> float | None:
     """Cores kept busy by neither client, server nor services.
 
-    A kernel that counts by ticks (CONFIG_TICK_CPU_ACCOUNTING) reads too little from a core whose work keeps
-    step with its ticks, as that of two programs that are interleaved does. What is missing on the server's
-    cores must not hide what is too much on the client's, so each group of cores is looked at by itself. The
-    kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
+    Each group of cores is looked at by itself: of a kernel that counts by ticks, what is missing on the
+    server's cores must not hide what is too much on the client's (H2's page).
     """
     machine, host, duration_ns = load.machine, load.machine.host, load.measured.measured_ns
     here = machine.link is None or machine.link.same_machine
@@ -209,8 +211,7 @@ def background_cores(load: Load) -> float | None:
     used_ns = [served.cpu_ns if served is not None else 0, *(service.cpu_ns for service in load.services)]
     if None in used_ns:
         return None  # what they used would be blamed on others
-    client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns)
-    client += load.link_cores
+    client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns) + load.link_cores
     server = sum(filter(None, used_ns)) / duration_ns
     client_idle, server_idle = host.client_cpus_idle_share, host.server_cpus_idle_share
     if not machine.cores_apart or client_idle is None or server_idle is None:
@@ -235,11 +236,18 @@ def bottleneck_of(load: Load) -> Bottleneck:
     return Bottleneck("unknown", None, 1.0, _what_is_known(shares))
 
 
+def blamed(load: Load, *but: Who) -> str:
+    """What evidence of other rules adds: "; the bottleneck was the server (98 % of its core)". Empty where
+    nobody is to blame, or one of those that they have named (`but`)."""
+    found = bottleneck_of(load)
+    return "" if found.who in ("waiting", "unknown", *but) else f"; the bottleneck was {found.words}"
+
+
 def _silence(load: Load, shares: Shares) -> Bottleneck | None:
-    """A server that answered nothing any more."""
+    """A server that answered nothing any more, or nothing at all."""
     quiet_ns = silent_ns(load, patience_ns(load))
     if not quiet_ns or load.waiting is None:
-        return None
+        return None if load.measured.completed else Bottleneck("unknown", None, 1.0, "nothing was answered")
     return Bottleneck(
         "waiting",
         quiet_ns / load.measured.measured_ns,
@@ -247,15 +255,6 @@ def _silence(load: Load, shares: Shares) -> Bottleneck | None:
         f"no answer in the last {duration(quiet_ns)}, {counted(load.waiting.count, 'request')} waiting",
         "the server hung",
     )
-
-
-def _nothing(load: Load, shares: Shares) -> Bottleneck | None:
-    if load.measured.completed:
-        return None
-    return Bottleneck("unknown", None, 1.0, "nothing was answered")
-
-
-LINK_FULL = 0.9
 
 
 def _full_link(load: Load, shares: Shares) -> Bottleneck | None:
@@ -350,18 +349,16 @@ def _taken(shares: Shares, share: float, whose: str) -> Bottleneck:
 
 def _few_places(load: Load, shares: Shares) -> Bottleneck | None:
     """Fewer requests under way than were asked for: of streams, of connections, of an open loop's pool."""
-    waits, duration_ns = load.waits, load.measured.measured_ns
-    if waits is not None and duration_ns and load.places:
-        held = max(waits.for_streams_ns / load.places, waits.for_windows_ns / load.asked)
-        if held / duration_ns > 0.05:
-            said = f"requests waited for {percent(held / duration_ns)} of the time"
-            return Bottleneck("limit", held / duration_ns, 0.05, said, "streams that the server allows")
+    held = max(load.held_shares)
+    if held > WAITED:
+        said = f"requests waited for {percent(held)} of the time"
+        return Bottleneck("limit", held, 0.05, said, "streams that the server allows")
     if load.pool_exhausted:
         said = f"arrivals waited for all {load.places:,}"
         return Bottleneck("limit", 1.0, 0.05, said, "the connections that were asked for")
     asked = load.asked
     served = min(load.measured.connections.opened, load.measured.connections.answered)
-    if load.closed and not load.closes_each and served < 0.9 * asked:
+    if load.closed and not load.closes_each and served < (1 - MISSING) * asked:
         said = f"{served:,} of {asked:,} were served"
         return Bottleneck("limit", 1 - served / asked, 0.05, said, "connections that the server takes")
     return None
@@ -391,7 +388,6 @@ def _what_is_known(shares: Shares) -> str:
 
 _CAUSES: Sequence[Callable[[Load, Shares], Bottleneck | None]] = (
     _silence,
-    _nothing,
     _full_link,
     _schedule,
     _busy,

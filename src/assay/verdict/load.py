@@ -212,6 +212,17 @@ class Load:
             return StreamWaits(two.stream_wait_ns, two.window_stall_ns, two.streams_allowed)
         return None if three is None else StreamWaits(three.stream_limit_ns, three.flow_stall_ns)
 
+    @property
+    def held_shares(self) -> tuple[float, float]:
+        """For which share of the time requests waited for a stream, and their bodies for a window."""
+        waits, duration_ns = self.waits, self.measured.measured_ns
+        if waits is None or not duration_ns or not self.places:
+            return 0.0, 0.0
+        return (
+            waits.for_streams_ns / duration_ns / self.places,
+            waits.for_windows_ns / duration_ns / self.asked,
+        )
+
     @cached_property
     def waiting(self) -> Waiting | None:
         """What was under way at its end; None where nobody looked. Of an interleaved load its own time

@@ -6,6 +6,7 @@ a load whose client was late are upper bounds: a late client only makes them lon
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.core.units import counted
@@ -16,6 +17,7 @@ from assay.verdict.bottleneck import (
     LINK_FULL,
     STRAINED,
     Shares,
+    Who,
     at_most,
     background_cores,
     bottleneck_of,
@@ -144,9 +146,7 @@ G1 = LoadRule(
     thresholds=(
         Threshold("idle", 0.20, "share", "idle share that each generator thread must keep"),
         Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
-        Threshold(
-            "send_lag_share", 0.1, "share", "or this share of the p99 of response time, if that is more"
-        ),
+        Threshold("send_lag_share", 0.1, "share", "or this share of the p99 of response time, if more"),
     ),
     meaning=(
         "The client had no time to spare, so every time includes the client's own queue. Where the server's "
@@ -395,3 +395,6 @@ M7 = CaseRule(
     exempt=frozenset({"ceiling"}),
     check=waits,
 )
+
+REMEDIES: Mapping[Who, str] = {"generator": G1.remedy, "others": H2.remedy, "link": G6.remedy}
+"""What to do about who limited a load, for rules whose own advice is for a load that nobody else limited."""

@@ -9,6 +9,7 @@ from assay.core.units import counted
 from assay.core.units import share as percent
 from assay.core.units import time as duration
 from assay.model.trial import GeneratorSeen
+from assay.verdict.bottleneck import bottleneck_of
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
@@ -27,18 +28,28 @@ def cores_shared(load: Load, thresholds: Thresholds) -> Hit | None:
         same = set(shared) & set(machine.server_cpus)
         how = "run on the same cores" if same else "run on hardware threads of the same core"
         which = ", ".join(str(cpu) for cpu in shared)
-        return Hit("warning", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
+        hit = Hit("warning", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
+        return _as_limited(hit, load)
     if cores is not None and threads > cores:
         evidence = f"{counted(threads, 'client thread')} on {counted(cores, 'core')}"
-        return Hit("warning", evidence, figures, gravity=threads / cores, effects=_TOO_MANY_THREADS)
+        hit = Hit("warning", evidence, figures, gravity=threads / cores, effects=_TOO_MANY_THREADS)
+        return _as_limited(hit, load)
     unpinned = not machine.client_cpus and not machine.server_cpus
     together = machine.link is not None and machine.link.same_machine
     if together and unpinned and cores is not None and threads >= cores:
         evidence = (
             f"{counted(threads, 'client thread')} on a machine of {counted(cores, 'core')} that serves too"
         )
-        return Hit("warning", evidence, figures, gravity=threads / cores)
+        return _as_limited(Hit("warning", evidence, figures, gravity=threads / cores), load)
     return None
+
+
+def _as_limited(hit: Hit, load: Load) -> Hit:
+    """Where a limit or the link set the pace, what the client took of the cores held nothing back."""
+    return replace(hit, effects=_NOT_FELT) if bottleneck_of(load).who in ("limit", "link") else hit
+
+
+_NOT_FELT = Effects(when="a limit that was asked for, or the link, was the bottleneck")
 
 
 _CORES_SHARED = Effects(
@@ -50,7 +61,7 @@ H1 = LoadRule(
     code="H1",
     title="client and server compete for cores",
     severities=("warning",),
-    effects=(_CORES_SHARED, _TOO_MANY_THREADS),
+    effects=(_CORES_SHARED, _TOO_MANY_THREADS, _NOT_FELT),
     meaning=(
         "What the client takes, the server lacks. The busier client makes its server look slower, and the"
         " number of client threads changes the result."

@@ -9,7 +9,7 @@ from assay.core.units import share as percent
 from assay.core.units import time as duration
 from assay.model.plan import StopAtCount
 from assay.stats import quantiles
-from assay.verdict.bottleneck import shares_of
+from assay.verdict.bottleneck import blamed, bottleneck_of, shares_of
 from assay.verdict.load import Load, quantile
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.silence import fell_silent
@@ -68,10 +68,18 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     words = f"{seen}, not the {places} (tolerance {allowed:,.1f})"
     if idle < 0 or load.measured.failed or load.measured.connections.reopened:
         return Hit("error", words, figures, gravity=off / asked)
-    shares = shares_of(load)
+    shares, found = shares_of(load), bottleneck_of(load)
     late = shares.strain > 0 or shares.paused > 0.05
-    waited_for = f"the generator, which used {percent(shares.generator)} of its core"
-    words += f"; between them they waited for {waited_for}" if late else "; what they waited for is not known"
+    if late:
+        words += (
+            f"; between them they waited for the generator, which used {percent(shares.generator)} of its "
+        )
+        words += f"core{blamed(load, 'generator')}"
+    else:
+        waited = (
+            f"they waited for {found.words}" if found.who == "limit" else "what they waited for is not known"
+        )
+        words += f"; {waited}"
     return Hit("warning", words, figures, off / asked, remedy=_LIGHTER, effects=_LATE if late else _IDLE)
 
 

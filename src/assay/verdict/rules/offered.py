@@ -1,4 +1,7 @@
-"""G, continued: the load that was offered must be the one that was asked for."""
+"""G, continued: the load that was offered must be the one that was asked for.
+
+Whose doing it was that connections or streams were too few, `assay.verdict.bottleneck` says.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import math
 
 from assay.core.units import counted
 from assay.core.units import share as percent
+from assay.verdict.bottleneck import MISSING, WAITED, blamed, bottleneck_of
 from assay.verdict.causes import CONNECTING, LONGER, QUEUE, cause_of
 from assay.verdict.load import Load, intended_between
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
+from assay.verdict.rules.bottleneck import REMEDIES
 from assay.verdict.silence import fell_silent
 
 
@@ -75,8 +80,13 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
     share, limit = waited / max(1, load.measured.started), thresholds["waited"]
     if share <= limit:
         return None
-    found = f"{counted(waited, 'start')} came due while no {load.place} was free"
-    return Hit("warning", found, {"waited_share": share, "limit": limit}, gravity=share)
+    said = f"{counted(waited, 'start')} came due while no {load.place} was free"
+    figures = {"waited_share": share, "limit": limit}
+    remedy = _LOWER_RATE if (who := bottleneck_of(load).who) == "server" else REMEDIES.get(who, "")
+    return Hit("warning", said + blamed(load, "limit"), figures, share, remedy)
+
+
+_LOWER_RATE = "ask for a lower rate (--rate): with more connections arrivals would wait in the server"
 
 
 G4 = LoadRule(
@@ -126,17 +136,19 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
         said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
         return Hit("warning", said, figures, missing, remedy=QUEUE, effects=_QUEUED)
     effects = _MOST_SERVED if missing <= thresholds["missing"] else _FEW_SERVED
-    return Hit(
-        "error", evidence + _reason(load), figures, gravity=missing, remedy=_what_to_do(load), effects=effects
-    )
+    evidence += _reason(load) or blamed(load, "limit")
+    return Hit("error", evidence, figures, missing, _what_to_do(load), effects)
 
 
 def _what_to_do(load: Load) -> str:
-    """By how connections failed, else by what most requests met, else by how long answers take."""
+    """By how connections failed, else by what most requests met, by who limited the load, or by how long
+    answers take."""
     if _worst(load):
         return CONNECTING[_worst(load)]
     if (cause := cause_of(load)) is not None:
         return cause.remedy
+    if (who := bottleneck_of(load).who) in REMEDIES:
+        return REMEDIES[who]
     slowest = load.service.max_ns if load.service else 0.0
     if load.measured.measured_ns and slowest > _SLOW_SHARE * load.measured.measured_ns:
         return f"{LONGER}, or {QUEUE}"
@@ -186,7 +198,9 @@ G8 = LoadRule(
     severities=("error", "warning"),
     effects=(_MOST_SERVED, _FEW_SERVED, _QUEUED),
     thresholds=(
-        Threshold("missing", 0.1, "share", "share of missing connections up to which throughput is a bound"),
+        Threshold(
+            "missing", MISSING, "share", "share of missing connections up to which throughput is a bound"
+        ),
     ),
     meaning=(
         "The load was not the one that was asked for: fewer clients than stated were being served, so the"
@@ -201,13 +215,9 @@ G8 = LoadRule(
 
 def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
     """G13, streams: requests that waited for leave to open a stream, or whose bodies waited for a window."""
-    seen, duration_ns, places = load.waits, load.measured.measured_ns, load.places
-    if seen is None or not duration_ns or not places:
-        return None
-    held = seen.for_streams_ns / duration_ns / places
-    stalled = seen.for_windows_ns / duration_ns / load.asked
+    held, stalled = load.held_shares
     if held > thresholds["waited"] and held >= stalled:
-        allowed = seen.allowed
+        allowed = load.waits.allowed if load.waits else None
         said = f"the server allows {counted(allowed, 'stream')} at once" if allowed else "no stream was free"
         return Hit(
             "warning",
@@ -215,7 +225,6 @@ def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
             f"{percent(held)} of the time",
             {"waited": held, "limit": thresholds["waited"]},
             gravity=held,
-            remedy="ask for fewer streams and more connections, or raise the server's limit",
         )
     if stalled > thresholds["waited"]:
         return Hit(
@@ -236,7 +245,7 @@ G13 = LoadRule(
         Effects("at least", "at least", because="requests waited for streams or windows", held_back=True),
     ),
     thresholds=(
-        Threshold("waited", 0.05, "share", "share of the time that places may wait for streams or windows"),
+        Threshold("waited", WAITED, "share", "share of the time that places may wait for streams or windows"),
     ),
     meaning=(
         "The server had fewer requests at a time than the load was named for: its limit of streams on a "
