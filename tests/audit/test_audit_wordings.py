@@ -151,3 +151,40 @@ def test_a_rate_behind_a_name_is_no_version() -> None:
 
 def test_a_time_stamp_is_a_date_of_the_run() -> None:
     assert "R4" not in codes(f"# Load\n\nBy wrk, 2025-12-29T00:18:46Z.\n{TABLE}")
+
+
+K6 = """\
+     data_received..............: 127 MB 2.1 MB/s
+     dropped_iterations.........: {dropped}  14463.3/s
+     http_req_duration..........: avg=550.82ms min=2.27ms med=5.47ms max=5.01s p(90)=2s p(95)=3s
+     http_reqs..................: 31814  530.18/s
+     iterations.................: 31814  530.18/s
+"""
+
+
+@pytest.mark.parametrize(("dropped", "missing"), [("867886", True), ("12", False)])
+def test_iterations_that_k6_dropped_were_not_offered(dropped: str, missing: bool) -> None:
+    assert ("G3" in codes("```\n" + K6.format(dropped=dropped) + "```\n")) is missing
+
+
+UNANSWERED = """\
+Running 1s test @ http://10.0.0.2:4000/
+1000 connections
+
+│ Stat    │ 2.5%   │ 50%    │ 97.5%   │ 99%     │ Avg      │ Stdev     │ Max     │
+│ Latency │ 654 ms │ 888 ms │ 1178 ms │ 1187 ms │ 898.7 ms │ 161.37 ms │ 1192 ms │
+
+{good} 2xx responses, 348 non 2xx responses
+1k requests in 1.41s, 720 kB read
+"""
+
+
+@pytest.mark.parametrize(("good", "few"), [("0", True), ("652", False)])
+def test_requests_without_an_answer_are_behind_no_percentile(good: str, few: bool) -> None:
+    assert ("S1" in codes("```\n" + UNANSWERED.format(good=good) + "```\n")) is few
+
+
+@pytest.mark.parametrize(("word", "closed"), [("", True), (" arriving at an arrival rate of 50/s", False)])
+def test_users_of_a_load_without_a_tool_wait_for_their_answers(word: str, closed: bool) -> None:
+    text = f"# Load test\n\nUsers: 100\nThroughput: 50 req/s\nLatency p99: 80 ms\n\nAll{word}.\n"
+    assert ("M5" in codes(text)) is closed

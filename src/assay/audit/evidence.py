@@ -88,6 +88,13 @@ class Evidence:
         return None if not kinds or None in kinds else kinds == {True}
 
     @cached_property
+    def told_by_users(self) -> bool:
+        """Whether a load without a tool is told as so many users or connections: these wait for answers."""
+        if self.facts.tool_named or self._says_arrivals:
+            return False
+        return any("connections" in one.figures for one in self.results)
+
+    @cached_property
     def pipelined(self) -> bool:
         """Whether the text speaks of pipelining: then a connection holds more than one request."""
         return any(_PIPELINED.search(line.text) for line in self.document.lines)

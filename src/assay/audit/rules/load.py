@@ -12,6 +12,7 @@ from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered, percent
 from assay.audit.interval import Interval
 from assay.audit.tools import BY_NAME, NAMED
+from assay.model.finding import Severity
 
 _LOOPBACK = re.compile(
     r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|host\.docker\.internal|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
@@ -60,6 +61,7 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
     """The server or the client did not keep up with the rate: the times are those of an overload, whose
     length sets them."""
     for result in seen.results:
+        yield from _dropped(result)
         offered, rate = result.get("offered"), result.get("rate")
         if offered is None or rate is None or offered.value.low <= 0 or result.tool == "hey":
             continue
@@ -79,6 +81,19 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
                 result.line,
                 severity="error" if lacking > 0.1 else "warning",
             )
+
+
+def _dropped(result: Reported) -> Iterator[AuditHit]:
+    """What k6 did not even start, for want of users."""
+    dropped, begun = (result.figures.get(name) for name in ("dropped", "iterations"))
+    if dropped is None or begun is None or dropped.value.low <= 0:
+        return
+    asked = (dropped.value + begun.value).middle
+    lacking = dropped.value.middle / asked
+    if lacking > 0.01:
+        words = f"{number(dropped.value.middle)} of {number(asked)} iterations were dropped"
+        severity: Severity = "error" if lacking > 0.1 else "warning"
+        yield hit_at(result.get("rate") or dropped, words, result.line, severity=severity)
 
 
 @audit_rule(

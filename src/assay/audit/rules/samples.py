@@ -34,7 +34,7 @@ _IN_PROSE = re.compile(
 def closed_tail(seen: Evidence) -> Iterator[AuditHit]:
     """At saturation the times are the queue that the client itself makes, and a slow answer holds back the
     very requests that would have shown it."""
-    if seen.closed is not True:
+    if seen.closed is not True and not (seen.closed is None and seen.told_by_users):
         return
     for grid in seen.grids:
         heads = (*grid.table.head, *(row.cells[0] for row in grid.table.rows if row.cells))
@@ -108,6 +108,9 @@ def too_few(seen: Evidence) -> Iterator[AuditHit]:
     for result in seen.results:
         told = result.get("requests")
         count = told.value.high if told is not None else None
+        answers = [result.figures[name].value.high for name in ("good", "bad") if name in result.figures]
+        if count is not None and len(answers) == 2:
+            count = min(count, sum(answers))  # what was sent and never answered has no time
         if count is None and result.tool == "table" and len(told_of) == 1:
             timed = any("duration" in one.figures and "requests" not in one.figures for one in seen.commands)
             count = None if timed else next(iter(told_of))
