@@ -75,11 +75,12 @@ QUESTIONS = (
 
 @dataclass(frozen=True)
 class Try:
-    """What one comparison said, after how much load, and how long a person waited."""
+    """What one comparison said, after how much load (and warm-up of it), and how long a person waited."""
 
     outcome: Told
     load_s: float
     wall_s: float
+    warm_up_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _tried(cell: Cell, heavy_ns: int, seed: int) -> Try:
         within = cell.question.apart / 2 or 0.02
         made = WAYS[cell.way](Asked(first, second, seed, cell.load_s, within))
     if cell.question.apart and seed % 2 and made.outcome in ("lean", "heavy"):
-        made = Try("heavy" if made.outcome == "lean" else "lean", made.load_s, made.wall_s)
+        made = replace(made, outcome="heavy" if made.outcome == "lean" else "lean")
     sys.stderr.write(f"  {cell.name}, try {seed}: {made.outcome} after {made.load_s:.0f} s of load, ")
     sys.stderr.write(f"{made.wall_s:.0f} s in all\n")
     return made
@@ -196,6 +197,7 @@ def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
         alarms = _share([one.outcome in ("lean", "heavy") for one in found])
         yield Figure(f"{cell.name}: false alarms", alarms, of, 0.05 if ours else None)
     yield Figure(f"{cell.name}: load until it ended", Spread.of([one.load_s for one in found]), "s")
+    yield Figure(f"{cell.name}: of it warm-up", Spread.of([one.warm_up_s for one in found]), "s")
     yield Figure(f"{cell.name}: time until it ended", Spread.of([one.wall_s for one in found]), "s")
 
 
@@ -272,11 +274,13 @@ def _read(results: Path, code: int, wall_s: float) -> Try:
     from assay import store
     from assay.verdict.answer import answer
 
-    found = answer(store.load(store.find(results, "latest")))
+    run = store.load(store.find(results, "latest"))
+    found = answer(run)
+    warm_up_s = sum(one.measurement.warmup_ns for one in run.trials if one.measurement) / 1e9
     settled = found.pairs[0].settled if found.pairs and code == 0 else None
     if settled == "different" and found.best is not None:
-        return Try("lean" if found.best.id == "lean" else "heavy", found.load_s, wall_s)
-    return Try("alike" if settled == "alike" else "open", found.load_s, wall_s)
+        return Try("lean" if found.best.id == "lean" else "heavy", found.load_s, wall_s, warm_up_s)
+    return Try("alike" if settled == "alike" else "open", found.load_s, wall_s, warm_up_s)
 
 
 def _wrk(asked: Asked) -> Try:

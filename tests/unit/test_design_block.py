@@ -248,6 +248,18 @@ def test_short_slices_are_long_beside_what_they_hold_and_beside_the_settle_time(
     assert 80 * MS < few.slice_ns < 100 * MS and few.why == "200 requests of x"
 
 
+@pytest.mark.parametrize(("by", "least_ms", "most_ms"), [(0.1, 100, 100), (0.6, 50, 90), (2.4, 25, 25)])
+def test_the_short_slices_of_a_warm_up_tell_as_much_joined(by: float, least_ms: int, most_ms: int) -> None:
+    def tenth(one: Slice) -> Slice:
+        sum_ns = one.service_time_sum_ns // 10
+        return replace(one, length_ns=10 * MS, completed=one.completed // 10, service_time_sum_ns=sum_ns)
+
+    short = {name: [*map(tenth, each)] for name, each in swinging(by, rounds=40).items()}
+    assert least_ms * MS <= lengths_for(SHORT, short).slice_ns <= most_ms * MS
+    few = {name: each[:15] for name, each in short.items()}
+    assert lengths_for(SHORT, few).slice_ns == 100 * MS
+
+
 def test_too_few_rounds_shorten_nothing() -> None:
     assert lengths_for(SHORT, swinging(0.5, rounds=6)).slice_ns == 100 * MS
     alone = {"x": swinging(0.5)["x"]}

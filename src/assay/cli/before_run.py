@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import importlib
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.core import console
@@ -60,7 +62,13 @@ def wait_until_quiet(args: argparse.Namespace) -> None:
     from assay.servers import host
 
     if not args.ray:
-        check_quiet(args.wait_quiet, host.glance, host.measure)
+        check_quiet(args.wait_quiet, partial(host.glance, meanwhile=_load_modules), host.measure)
+
+
+def _load_modules() -> None:
+    """What a run shows itself by takes a moment to load: while nothing else is done."""
+    for name in ("assay.report.run_live", "assay.report.markdown", "assay.cli.report"):
+        importlib.import_module(name)
 
 
 def check_quiet(wait_ns: int | None, glance: Look, whole_look: Look) -> None:

@@ -40,12 +40,13 @@ Look = Callable[[float], BackgroundLoad]
 """A look that takes so many seconds."""
 
 
-def glance(seconds: float) -> BackgroundLoad:
-    """Look at the cores alone, which costs nothing."""
-    watch = Watch(CoreSplit((), (), os.cpu_count() or 1))
-    time.sleep(seconds)
+def glance(seconds: float, meanwhile: Callable[[], object] = lambda: None) -> BackgroundLoad:
+    """Look at the cores alone, which costs nothing: for so long, and until `meanwhile` is done."""
+    watch, began_s = client_watch(()), time.monotonic()
+    meanwhile()
+    time.sleep(max(0.0, seconds - (time.monotonic() - began_s)))
     seen = watch.observed()
-    own = (seen.own_cpu_ns or 0) / 1e9 / seconds
+    own = (seen.own_cpu_ns or 0) / 1e9 / (time.monotonic() - began_s)
     return BackgroundLoad(max(0.0, (seen.busy_cores or 0.0) - own))
 
 
@@ -72,7 +73,7 @@ def _spent_by_all() -> dict[tuple[int, str], float]:
     return found
 
 
-_SECONDS = 0.1
+_SECONDS = 0.05
 _TRIES = 3
 """The best of them: what another program took away must not lower the ceiling."""
 
@@ -84,7 +85,7 @@ def loopback_bytes_per_s(split: CoreSplit) -> float | None:
     """Bytes a second from the servers' cores to the client's, one stream for each pair of cores.
 
     Large writes and reads and nothing else: what a server with large answers approaches from below. Takes
-    a third of a second. None where it cannot be measured.
+    a sixth of a second. None where it cannot be measured.
     """
     measured = [rate for rate in (_once(split) for _ in range(_TRIES)) if rate is not None]
     return max(measured, default=None)

@@ -64,6 +64,7 @@ _SHORT_STEP_NS = 5_000_000
 STILL = 0.06
 """By how much the ratio of two builds deviates from round to round of 100 ms on two cores that are left
 alone: there shorter slices were seen to gain nothing."""
+_JOINED_NS = 30_000_000
 _SETTLES = 10
 """A short slice is so many washout: no more than a tenth of the time is lost to them."""
 _QUICK_WASHOUT_NS = 2_000_000
@@ -136,9 +137,10 @@ def _shortest(
 
 
 def _moves(slices: Mapping[str, Sequence[Slice]]) -> float:
-    """By how much (a log ratio) a ratio deviates from one round to the next, on average over the pairs; 0
-    where too few rounds tell. Shorter slices are joined to usual ones. Steps between neighbours hold no slow
-    drift, and what servers do in the first third of a warm-up is left out."""
+    """By how much (a log ratio) a ratio deviates from one round of usual slices to the next, on average over
+    the pairs; 0 where too few rounds tell. Shorter slices are joined to 30 ms, whose deviation is that of
+    usual ones times the root of how many those hold. Steps between neighbours hold no slow drift, and what
+    servers do in the first third of a warm-up is left out."""
     variances = []
     for a, b in combinations(slices.values(), 2):
         longest_ns = max((one.length_ns for one in (*a, *b)), default=ALIKE_NS)
@@ -147,7 +149,7 @@ def _moves(slices: Mapping[str, Sequence[Slice]]) -> float:
             for each in (a, b)
         ]
         common = sorted(answered[0].keys() & answered[1].keys())
-        joined = max(1, ALIKE_NS // longest_ns)
+        joined = max(1, _JOINED_NS // longest_ns)
         grouped: dict[int, list[list[int]]] = {}
         for number in common[len(common) // 3 :]:
             grouped.setdefault(number // joined, []).append([each[number] for each in answered])
@@ -155,7 +157,8 @@ def _moves(slices: Mapping[str, Sequence[Slice]]) -> float:
         logs = {at: math.log(one / other) for at, (one, other) in whole.items()}
         steps = [logs[after] - logs[before] for before, after in pairwise(logs) if after == before + 1]
         if len(steps) >= FEWEST_ROUNDS:
-            variances.append(statistics.fmean(step * step for step in steps) / 2)
+            shorter = min(1.0, joined * longest_ns / ALIKE_NS)
+            variances.append(shorter * statistics.fmean(step * step for step in steps) / 2)
     return math.sqrt(statistics.fmean(variances)) if variances else 0.0
 
 
