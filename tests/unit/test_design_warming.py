@@ -96,6 +96,9 @@ def test_a_warm_up_without_a_change_of_level_counts_where_the_least_was_enough()
     assert warm_up_for(begun(slow, longer), "A", 1) == WHOLE  # that was more than the least
     stepped = warmed("A", 0, 2_000_000_000, per_s=27_000)
     assert warm_up_for(begun(stepped, quick), "A", 1) == WHOLE  # it changed, and may have been cold
+    third = warmed("A", 1, bound_ns=300_000_000, per_s=36_000)
+    short = WarmUp(min_ns=100_000_000, max_ns=WHOLE.max_ns)
+    assert warm_up_for(begun(slow, third, whole=short), "A", 1).max_ns == 300_000_000
 
 
 def test_in_slices_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever() -> None:

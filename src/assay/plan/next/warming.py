@@ -175,9 +175,10 @@ class _WarmUps:
             elif trial.measurement is not None:
                 self._went_by.append((seen.bound_ns, rate >= least))
         self.watched = len(told)
-        quick = self._was_enough(whole.min_ns)
+        usual_ns = max(whole.min_ns, _LEAST_UNSHOWN_NS)
+        quick = self._was_enough(usual_ns)
         self.counted = [
-            needed_ns for needed_ns, at_level in told if at_level or (quick and needed_ns == whole.min_ns)
+            needed_ns for needed_ns, at_level in told if at_level or (quick and needed_ns <= usual_ns)
         ]
 
     def too_short(self, needed_ns: int) -> bool:
