@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import made_servers
+import msgspec
 import pytest
 import three_hosts
 from on_cluster import agents, assay, load, small_study, until
@@ -17,6 +18,7 @@ from three_hosts import BIN, Cluster
 
 from assay import store
 from assay.core.settings import Settings
+from assay.model.account import TimeAccount
 from assay.model.plan import Open
 from assay.servers import check_all, find_server
 from assay.stats import rate_per_s
@@ -48,8 +50,30 @@ def test_nodes_are_listed_with_roles_clocks_and_links(cluster: Cluster) -> None:
         assert link["bytes_per_s"] > 1e6
 
 
+def check_account(account: TimeAccount | None, *, server: bool = True) -> None:
+    """The cores of every host that took part are there, each divided once."""
+    if three_hosts.cpus_of(0) == three_hosts.cpus_of(2):
+        assert account is None  # nobody knows whose time was whose on the only core
+        return
+    assert account is not None
+    generators = [("generator", f"10.231.7.{number + 1}", three_hosts.cpus_of(number)) for number in (0, 1)]
+    served = [("server", "10.231.7.3", three_hosts.cpus_of(2))] if server else []
+    assert [(one.role, one.host, one.cpus) for one in account.cores] == [*served, *generators]
+    for one in account.cores:
+        parts = [ns for ns in one.parts.values() if ns is not None]
+        assert sum(parts) == pytest.approx(one.time_ns, rel=0.01)
+        own_ns = one.server_ns if one.role == "server" else one.generator_ns
+        assert own_ns is not None and own_ns > 0
+        assert (one.generator_ns is None) == (one.role == "server")
+    assert account.generator is not None and account.generator.ran_ns > 0
+    assert account.requests is not None and account.requests.requests > 0
+    assert (account.server is not None and account.idle_cpu_share is not None) == server
+    assert account.unseen == (() if server else ("nobody looked at the server's cores",))
+
+
 def test_two_generators_offer_one_load(cluster: Cluster, url: str) -> None:
     result = load(cluster, url, "-c", "10", "-n", "1003", "--threads", "3")
+    check_account(msgspec.convert(result["account"], TimeAccount | None), server=False)
     measured, generators = result["measurement"], result["generators"]
     assert [one["node"] for one in generators] == [host.address for host in cluster.hosts[:2]]
     assert measured["completed"] + measured["failed"] == 1003
@@ -185,6 +209,7 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     assert whole.link is not None
     assert whole.link.bytes_per_s
     assert whole.measurement is not None
+    check_account(whole.account)
     parts = [one.measurement for one in whole.generators]
     assert sum(part.requests.started for part in parts) == whole.measurement.requests.started
     assert failed.failure is not None
@@ -263,6 +288,8 @@ def test_candidates_are_compared_on_the_server_node(cluster: Cluster, tmp_path: 
     for one in trials:
         assert one["plan"]["url"].startswith("http://10.231.7.3:")
         assert len(one["generators"]) == 2
+        if one["arm"]:
+            check_account(msgspec.convert(one["account"], TimeAccount | None))
         taken = [[part["start_ns"] for part in seen["measurement"]["windows"]] for seen in one["generators"]]
         assert taken[0] == taken[1] == [part["start_ns"] for part in one["arm"]["slices"]]
 

@@ -127,6 +127,35 @@ def test_servers_on_the_node_take_slices_under_all_generators(
     assert begun_since(before) == []
 
 
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_the_account_of_a_trial_is_of_the_server_s_node_and_of_each_generator_s(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interleaved: bool
+) -> None:
+    # All nodes are this machine here, which has no cores that are a server's alone.
+    monkeypatch.setattr(session, "_shares_cores", lambda member, server: False)  # noqa: ARG005
+    made_studies.write(tmp_path, ["right", "slow"], blocks=1, interleaved=interleaved, measure_s=0.6)
+    for one in sat(tmp_path, Told()).trials:
+        account = one.account
+        assert account is not None and one.measurement is not None
+        hosts = [(core.role, core.host) for core in account.cores]
+        assert hosts == [("server", THIRD), ("generator", FIRST), ("generator", SECOND)]
+        for core in account.cores:
+            assert sum(filter(None, core.parts.values())) == pytest.approx(core.time_ns, rel=0.01)
+            assert (core.generator_ns is None) == (core.server_ns is not None) == (core.role == "server")
+        assert account.server is not None and account.generator is not None
+        assert account.idle_cpu_share is not None
+        assert account.generator.ran_ns == sum(worker.cpu_ns for worker in one.measurement.workers)
+        assert account.requests is not None and account.requests.requests == one.measurement.completed
+        assert account.unseen == ()
+
+
+def test_whose_time_was_whose_is_not_known_where_a_generator_has_the_server_s_cores(
+    ray: FakeRay, tmp_path: Path
+) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=1, measure_s=0.3)
+    assert [one.account for one in sat(tmp_path, Told()).trials] == [None]
+
+
 def test_the_node_tells_what_its_services_used_in_each_server_s_slices(
     ray: FakeRay, before: set[int], tmp_path: Path
 ) -> None:

@@ -1,7 +1,8 @@
 """Three hosts on one machine: network namespaces on a bridge, and a Ray cluster in them.
 
 Each host has an address of its own and sees the others only through the bridge. The first is Ray's head,
-where the driver runs too; it and the second offer load, the third has the servers. Needs root and `ip`.
+where the driver runs too; it and the second offer load, the third has the servers, and the last core to
+itself. Needs root, `ip` and `taskset`.
 
 As a program it runs a command on the first host: `python three_hosts.py COMMAND…`, with `{ray}` for the
 cluster's address.
@@ -52,6 +53,12 @@ def why_not() -> str:
     return ""
 
 
+def cpus_of(number: int) -> tuple[int, ...]:
+    """The cores of a host: the third has the last, the others share the rest; all have the only one."""
+    usable = sorted(os.sched_getaffinity(0))
+    return tuple(usable[-1:] if number == 2 else usable[:-1] or usable)
+
+
 def _ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True, capture_output=True)
 
@@ -66,11 +73,13 @@ class Host:
     device: str
     disk: Path
     """Its temporary folder: a small disk of its own."""
+    cpus: tuple[int, ...]
     env: dict[str, str] = field(default_factory=dict)
 
     def command(self, *words: str) -> list[str]:
         """The command line that runs there."""
-        return ["ip", "netns", "exec", self.name, *words]
+        cpus = ",".join(map(str, self.cpus))
+        return ["ip", "netns", "exec", self.name, "taskset", "--cpu-list", cpus, *words]
 
     def run(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command there to its end."""
@@ -256,7 +265,12 @@ def three_hosts() -> Iterator[Cluster]:
         token.chmod(0o600)
         hosts = tuple(
             Host(
-                number, f"{mark}h{number}", f"10.231.7.{number + 1}", f"v{number}", folder / f"disk-{number}"
+                number,
+                f"{mark}h{number}",
+                f"10.231.7.{number + 1}",
+                f"v{number}",
+                folder / f"disk-{number}",
+                cpus_of(number),
             )
             for number in range(3)
         )

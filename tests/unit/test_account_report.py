@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from made_runs import steady_run, with_trials
+from msgspec.structs import replace
 
 from assay.model.account import CoreTime, ProgramTime, ThreadTime, TimeAccount
 from assay.report.charts import charts
@@ -39,6 +40,17 @@ def test_shares_are_of_all_trials_together() -> None:
     assert core.parts["others"] == 0.15 and core.programs == (("python", 0.15),)
     assert core.label == "server (0)" and core.waited == ("server 0.25",)
     assert sum(share or 0 for share in core.parts.values()) == 1
+
+
+def test_cores_of_several_hosts_are_told_apart_and_those_of_many_are_one() -> None:
+    def of_hosts(count: int) -> TimeAccount:
+        own = made(S // 2).cores[0]
+        hosts = [replace(own, role="generator", host=f"10.0.0.{number}") for number in range(count)]
+        return replace(made(S // 2), cores=(replace(own, host="10.0.1.1"), *hosts))
+
+    labels = [one.label for one in accounts.shares([of_hosts(2), of_hosts(2)])]
+    assert labels == ["server (0) on 10.0.1.1", "generator (0) on 10.0.0.0", "generator (0) on 10.0.0.1"]
+    assert [one.label for one in accounts.shares([of_hosts(20)])][1:] == ["generator (0) on 20 hosts"]
 
 
 def test_what_one_trial_did_not_see_is_unknown_and_not_nothing() -> None:

@@ -291,7 +291,8 @@ def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, 
     assert [one["number"] for one in seen] == sorted({one["number"] for one in seen})
     assert seen[-1]["arm"] == 1  # it heard of the change
     assert agent.slices_seen(len(seen))[1][1] == ()
-    hosts = msgspec.json.decode(agent.followed()[1])
+    hosts, accounts = map(msgspec.json.decode, agent.followed()[1])
     kept = {one["arm"] for one in seen}  # a busy machine may have looked at the first one's too late
     assert [host["busy_cores"] is not None for host in hosts] == [arm in kept for arm in (0, 1)]
+    assert accounts == [None, None]
     assert msgspec.json.decode(agent.slices_seen(0)[1][0]) == []

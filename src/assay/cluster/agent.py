@@ -18,18 +18,21 @@ import msgspec
 
 from assay.cluster import versions
 from assay.cluster.calls import Wrapped, wrapped
+from assay.cluster.generators_slices import monotonic_of
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.core.settings import version
 from assay.engine import driver
 from assay.engine.target_policy import first_hops, is_this_machine, outsiders
+from assay.model.account import TimeAccount
 from assay.model.interleaving import Change, InterleavedPlan
 from assay.model.plan import LoadPlan
 from assay.model.run import About
 from assay.model.trial import HostSeen
-from assay.servers import host
+from assay.servers import account, host
 from assay.servers.cores import CoreSplit, split_cores
 from assay.servers.host import Watch
 from assay.servers.site import ArmLooked, LocalSampling, Looking
+from assay.servers.watching import MachineWatch
 
 LINK_WRITTEN_S = 0.2
 """For how long a way is written to."""
@@ -164,8 +167,9 @@ class GeneratorAgent(NodeAgent):
         self._slices: driver.InterleavedRun | None = None
         self._looking: Looking | None = None
         self._given_up = False
-        self._cores = CoreSplit((), (), os.cpu_count() or 1)
-        self._watched = Watch(self._cores)
+        self._cpus: tuple[int, ...] = ()
+        self._watched: MachineWatch | None = None
+        self._zero_ns = self._early_ns = 0
 
     def knock(self, address: str, port: int) -> Wrapped:
         """Whether somebody listens there, as seen from here: empty, or what came instead."""
@@ -194,8 +198,9 @@ class GeneratorAgent(NodeAgent):
             plan = msgspec.json.decode(plan_json, type=LoadPlan)
             _refuse_strangers(plan, allowed=allowed)
             self._end_the_last()
-            self._cores = CoreSplit(plan.cpus, (), os.cpu_count() or 1)
-            self._watched = Watch(self._cores)
+            self._cpus, self._early_ns = plan.cpus, 0
+            self._zero_ns = monotonic_of(plan.part.starts_at_unix_ns) if plan.part else time.monotonic_ns()
+            self._watched = self._watch_cores()
             self._load = driver.start(plan)
 
         return wrapped(started)
@@ -210,10 +215,11 @@ class GeneratorAgent(NodeAgent):
             for arm in plan.arms:
                 _refuse_strangers(arm, allowed=allowed)
             cores = CoreSplit(plan.arms[0].cpus, (), os.cpu_count() or 1)
+            sets = account.side("generator", cores.client, self._address)
             self._end_the_last()
             self._slices = driver.start_interleaved(plan)
             arms = tuple(ArmLooked(Watch(cores, begins=False)) for _ in plan.arms)
-            looks = LocalSampling(arms, self._slices.started_at_monotonic_ns())
+            looks = LocalSampling(arms, self._slices.started_at_monotonic_ns(), sets)
             self._looking = Looking(self._slices, looks)
 
         return wrapped(started)
@@ -230,18 +236,21 @@ class GeneratorAgent(NodeAgent):
         return wrapped(lambda: msgspec.json.encode(self._interleaved().snapshot()))
 
     def finish_slices(self) -> Wrapped:
-        """Wait for the end of the slices; the measurement, and the host in each arm's slices, as JSON."""
+        """Wait for the end of the slices; the measurement, the host in each arm's slices and where its own
+        cores' time went in them, as JSON."""
 
-        def finished() -> tuple[bytes, bytes]:
+        def finished() -> tuple[bytes, bytes, bytes]:
             slices, looking = self._interleaved(), self._looking
             while not slices.wait(_LOOK_S):
                 pass
             self._refuse_given_up()
             seen: tuple[HostSeen, ...] = ()
+            accounts: tuple[TimeAccount, ...] = ()
+            measured = slices.result()
             if looking is not None:
                 looking.end()
-                seen = looking.looks.hosts()
-            return msgspec.json.encode(slices.result()), msgspec.json.encode(seen)
+                seen, accounts = looking.looks.hosts(), looking.looks.accounts(measured.arms)
+            return msgspec.json.encode(measured), msgspec.json.encode(seen), msgspec.json.encode(accounts)
 
         return wrapped(finished)
 
@@ -256,7 +265,8 @@ class GeneratorAgent(NodeAgent):
 
         def begun() -> None:
             self._going().begin_measuring(at_ns)
-            self._watched = Watch(self._cores)
+            self._watched = self._watch_cores()
+            self._early_ns = max(0, self._zero_ns + at_ns - self._watched.early_ns)
 
         return wrapped(begun)
 
@@ -266,15 +276,18 @@ class GeneratorAgent(NodeAgent):
         return wrapped(lambda: (self._slices or self._going()).stop(at_ns))
 
     def finish(self) -> Wrapped:
-        """Wait for the end; the measurement and the host's state since the warm-up, as JSON."""
+        """Wait for the end; the measurement, and since the warm-up the host's state and where its own cores'
+        time went, as JSON."""
 
-        def finished() -> tuple[bytes, bytes]:
+        def finished() -> tuple[bytes, bytes, bytes]:
             load = self._going()
             while not load.wait(_LOOK_S):
                 pass
             self._refuse_given_up()
-            seen = self._watched.observed()
-            return msgspec.json.encode(load.result()), msgspec.json.encode(seen)
+            assert self._watched is not None  # since the load began
+            seen, measured = self._watched.observed(), load.result()
+            found = self._watched.account(measured, looked_ns=measured.measured_ns + self._early_ns)
+            return msgspec.json.encode(measured), msgspec.json.encode(seen), msgspec.json.encode(found)
 
         return wrapped(finished)
 
@@ -283,6 +296,11 @@ class GeneratorAgent(NodeAgent):
         going = [load for load in (self._load, self._slices) if load is not None and not load.wait(0)]
         self._given_up = self._given_up or bool(going)
         self._stop_loads()
+
+    def _watch_cores(self) -> MachineWatch:
+        """Look at this machine from now on."""
+        split = CoreSplit(self._cpus, (), os.cpu_count() or 1)
+        return MachineWatch(split, account.side("generator", self._cpus, self._address))
 
     def _stop_loads(self) -> None:
         for load in (self._load, self._slices):

@@ -19,19 +19,19 @@ from msgspec.structs import replace
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
-from assay.cluster.generators_slices import ClockReading, GeneratorsSlices, clock_of, monotonic_of
+from assay.cluster.generators_slices import GeneratorsSlices, clock_after, monotonic_of, read_clocks
 from assay.core import vault
 from assay.core.credentials import without_secrets
 from assay.core.errors import AssayError
 from assay.engine.driver import AgreedSlices, check
 from assay.engine.merge import NotOneLoad, merged, together
+from assay.model.account import TimeAccount
 from assay.model.interleaving import ArmMeasurement, InterleavedPlan
 from assay.model.measurement import Measurement, Snapshot
 from assay.model.plan import Closed, LoadPlan, Part
 from assay.model.run import About
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
 
-_READINGS = 12
 _LEAD_NS = 150_000_000
 """How far ahead the start is agreed: what preparing threads and connections may take on a slow machine."""
 _ARM_LEAD_NS = 5_000_000
@@ -62,6 +62,8 @@ class Member:
     """Whether its node is the one that serves: they share its cores."""
     same_machine: bool = False
     link_bytes_per_s: float | None = None
+    shares_cores: bool = False
+    """Whether the server may run on the cores of its workers: whose time was whose is then not known."""
     chosen_cpus: tuple[int, ...] | None = None
     """The cores that somebody has named for it; none where its workers go where they can."""
 
@@ -158,7 +160,8 @@ class Generators:
         def seen_of(number: int, arm: ArmMeasurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
             return _generator_seen(crew.dealt[number], arm.measurement, host, late_ns)
 
-        return GeneratorsSlices(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns)
+        shares_cores = any(member.shares_cores for member in crew.members)
+        return GeneratorsSlices(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns, shares_cores)
 
     def _crew(self, threads: int) -> _Crew:
         """Who is there for so many workers, and their clocks."""
@@ -244,7 +247,7 @@ def _generator_seen(one: _Dealt, measurement: Measurement, host: HostSeen, late_
         cpus=one.member.cpus,
         first_worker=one.part.first_worker,
         clock=one.clock,
-        clock_after=_clock_after(one.member.agent, one.clock),
+        clock_after=clock_after(one.member.agent, one.clock),
         started_late_ns=late_ns,
         measurement=measurement,
         host=host,
@@ -253,42 +256,21 @@ def _generator_seen(one: _Dealt, measurement: Measurement, host: HostSeen, late_
     )
 
 
-def read_clocks(agents: Sequence[Agent]) -> tuple[ClockSeen, ...]:
-    """Each agent's clock against ours, all asked in turn so that no answer waits for another."""
-    return tuple(_clock(agent) for agent in agents)
-
-
-def _clock(agent: Agent, enough_ns: int = 0) -> ClockSeen:
-    """An agent's clock, from a dozen readings, or fewer where one took no longer than `enough_ns`."""
-    readings: list[ClockReading] = []
-    while len(readings) < _READINGS and (not readings or readings[-1].round_trip_ns > enough_ns):
-        asked_ns = time.time_ns()
-        there_ns = calls.ask(agent, "now_ns")
-        readings.append(ClockReading(asked_ns, there_ns, time.time_ns()))
-    return clock_of(readings)
-
-
-def _clock_after(agent: Agent, before: ClockSeen) -> ClockSeen | None:
-    """The clock once more, about as well; None where the agent went when all was measured, which spoils
-    nothing."""
-    try:
-        return _clock(agent, 2 * before.round_trip_ns)
-    except NodeLost:
-        return None
-
-
 @dataclass
 class GeneratorsRun:
-    """A load that several generators offer, going on or ended."""
+    """A load that several generators offer, going on or ended. A warm-up that was ended from outside is over
+    at `measured_from_ns`, by this monotonic clock."""
 
     plan: LoadPlan
     members: tuple[Member, ...]
     parts: tuple[Part, ...]
     clocks: tuple[ClockSeen, ...]
     starts_ns: int
+    measured_from_ns: int | None = None
     _zero_ns: int = field(init=False)
     _ends: list[Any] = field(default_factory=list)
-    _generator_seen: tuple[GeneratorSeen, ...] = ()
+    _members_seen: tuple[GeneratorSeen, ...] = ()
+    _accounts: list[TimeAccount] = field(default_factory=list)
     _last: Snapshot | None = None
     _heard_s: float = 0.0
     _lost: AssayError | None = None
@@ -312,7 +294,9 @@ class GeneratorsRun:
     def begin_measuring(self, at_ns: int = 0) -> None:
         """End the warm-up on all of them at one instant. NodeLost as `wait`."""
         with self._losing():
-            calls.ask_all(self._agents, "begin_measuring", max(at_ns, self._soon_ns()))
+            at_ns = max(at_ns, self._soon_ns())
+            calls.ask_all(self._agents, "begin_measuring", at_ns)
+            self.measured_from_ns = self._zero_ns + at_ns
 
     def stop(self, at_ns: int = 0) -> None:
         """End the load on all of them at one instant; what became of one that is silent `wait` says."""
@@ -334,21 +318,27 @@ class GeneratorsRun:
         """The measurement of the whole load. NodeLost where a part of it is: no part stands for the whole."""
         while not self.wait(_LOOK_EVERY_S):
             pass
-        self._seen = tuple(
+        self._accounts.clear()
+        self._members_seen = tuple(
             self._member_seen(*one)
             for one in zip(self.members, self.parts, self.clocks, self._ends, strict=True)
         )
         try:
-            return merged([one.measurement for one in self._seen])
+            return merged([one.measurement for one in self._members_seen])
         except NotOneLoad as problem:
             raise NodeFailed(str(problem), "measure it again") from None
 
     def generators(self) -> tuple[GeneratorSeen, ...]:
         """What was seen of each, once the result is there."""
-        return self._seen
+        return self._members_seen
+
+    def accounts(self) -> Sequence[TimeAccount]:
+        """Where the time of each one's cores went, once the result is there; nothing where it shares them."""
+        return () if any(member.shares_cores for member in self.members) else self._accounts
 
     def _member_seen(self, member: Member, part: Part, clock: ClockSeen, end: object) -> GeneratorSeen:
-        measured, watched = calls.collect(member.agent, end)
+        measured, watched, account = calls.collect(member.agent, end)
+        self._accounts.append(msgspec.json.decode(account, type=TimeAccount))
         measurement = without_secrets(msgspec.json.decode(measured, type=Measurement))
         host = msgspec.json.decode(watched, type=HostSeen)
         late_ns = measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns
@@ -386,6 +376,3 @@ class GeneratorsRun:
         """An instant that every generator hears of before it comes, as so long after the start."""
         slowest = max(clock.round_trip_ns for clock in self.clocks)
         return max(0, time.monotonic_ns() - self._zero_ns) + _AHEAD_NS + 4 * slowest
-
-
-__all__ = ["Generators", "GeneratorsRun", "Member", "NodeLost", "dealt", "read_clocks"]

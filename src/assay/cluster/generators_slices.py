@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from assay.cluster import calls
-from assay.cluster.calls import Agent, NodeFailed
+from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.core.errors import AssayError
 from assay.engine.driver import AgreedSlices, slices_without_secrets
 from assay.engine.merge import NotOneLoad, arm_together, merged_slices
+from assay.model.account import TimeAccount
 from assay.model.interleaving import (
     ArmMeasurement,
     Change,
@@ -61,6 +62,33 @@ def clock_of(readings: Sequence[ClockReading]) -> ClockSeen:
         uncertainty_ns=(best.round_trip_ns + 1) // 2,
         round_trip_ns=best.round_trip_ns,
     )
+
+
+_READINGS = 12
+
+
+def read_clocks(agents: Sequence[Agent]) -> tuple[ClockSeen, ...]:
+    """Each agent's clock against ours, all asked in turn so that no answer waits for another."""
+    return tuple(_clock(agent) for agent in agents)
+
+
+def _clock(agent: Agent, enough_ns: int = 0) -> ClockSeen:
+    """An agent's clock, from a dozen readings, or fewer where one took no longer than `enough_ns`."""
+    readings: list[ClockReading] = []
+    while len(readings) < _READINGS and (not readings or readings[-1].round_trip_ns > enough_ns):
+        asked_ns = time.time_ns()
+        there_ns = calls.ask(agent, "now_ns")
+        readings.append(ClockReading(asked_ns, there_ns, time.time_ns()))
+    return clock_of(readings)
+
+
+def clock_after(agent: Agent, before: ClockSeen) -> ClockSeen | None:
+    """The clock once more, about as well; None where the agent went when all was measured, which spoils
+    nothing."""
+    try:
+        return _clock(agent, 2 * before.round_trip_ns)
+    except NodeLost:
+        return None
 
 
 _LATER_S = 0.005
@@ -131,10 +159,11 @@ SeenOf = Callable[[int, ArmMeasurement, HostSeen, int], GeneratorSeen]
 
 @dataclass(frozen=True)
 class _Came:
-    """What the generators sent: their parts, and of each the host by arm."""
+    """What the generators sent: their parts, and of each the host and its account by arm."""
 
     parts: tuple[InterleavedMeasurement, ...]
     hosts: tuple[tuple[HostSeen, ...], ...]
+    accounts: tuple[tuple[TimeAccount, ...], ...]
 
 
 @dataclass
@@ -147,6 +176,7 @@ class GeneratorsSlices:
     starts_ns: int
     seen_of: SeenOf
     least_washout_ns: int
+    shares_cores: bool
     course: AgreedCourse = field(init=False)
     _ends: list[Any] = field(init=False)
     _followers: list[Agent] = field(default_factory=list)
@@ -240,9 +270,10 @@ class GeneratorsSlices:
         self._came = _Came(
             tuple(
                 slices_without_secrets(msgspec.json.decode(measured, type=InterleavedMeasurement))
-                for measured, _ in told
+                for measured, _, _ in told
             ),
-            tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts in told),
+            tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts, _ in told),
+            tuple(msgspec.json.decode(accounts, type=tuple[TimeAccount, ...]) for _, _, accounts in told),
         )
         try:
             whole = merged_slices(self._came.parts)
@@ -261,6 +292,11 @@ class GeneratorsSlices:
             self.seen_of(number, part.arms[arm], hosts[arm], part.started_late_ns)
             for number, (part, hosts) in came
         )
+
+    def accounts(self, arm: int) -> Sequence[TimeAccount]:
+        """Where the time of each one's cores went in an arm's slices, once the result is there; nothing where
+        one's are the server's, too."""
+        return [each[arm] for each in self._came.accounts] if self._came and not self.shares_cores else ()
 
     def _waited(self, times: SliceTimes | None, timeout_s: float) -> SliceTimes | None:
         """What came of waiting; looks in between whether everybody is still there."""

@@ -20,7 +20,8 @@ from assay.model.interleaving import Change, InterleavedPlan
 from assay.plan.resolved import ResolvedRun
 from assay.runner import doctor
 from assay.runner.doctor import Fitness, Need
-from assay.servers import build, host, requires, server, supervised
+from assay.servers import account, build, host, requires, server, supervised
+from assay.servers.account import CoreSet
 from assay.servers.build import Prepared
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
@@ -29,12 +30,12 @@ from assay.servers.counters import Counters
 from assay.servers.host import Watch
 from assay.servers.inspection import Inspector, Step
 from assay.servers.manifest import Requirement, ServerSpec
-from assay.servers.sampler import TreeClock
 from assay.servers.server import RunningServer
 from assay.servers.services import Services
 from assay.servers.services.own import ServiceSpec
-from assay.servers.site import ArmLooked, LocalSampling, Looking
+from assay.servers.site import ArmLooked, LocalSampling, Looking, looked_at, tops_of_services, watched
 from assay.servers.supervised import stop_all
+from assay.servers.watching import MachineWatch
 
 
 class ServerAgent(NodeAgent):
@@ -52,7 +53,7 @@ class ServerAgent(NodeAgent):
         self._given_up: set[int] = set()
         self._started = 0
         self._services: Services | None = None
-        self._watches: list[Watch] = []
+        self._watched: MachineWatch | None = None
         self._course: AgreedCourse | None = None
         self._looking: Looking | None = None
         self._counting: dict[int, Counters] = {}
@@ -171,20 +172,36 @@ class ServerAgent(NodeAgent):
         self._hear()
         return wrapped(lambda: self._services.cpu_ns() if self._services is not None else {})
 
-    def watch(self, split: CoreSplit) -> Wrapped:
-        """Look at the host from now on; the number of the look."""
+    def begin_threads(self, number: int) -> Wrapped:
+        """Count what a server's threads do from now on."""
+        self._hear()
+        return wrapped(lambda: self._alive(number).sampler.begin_threads())
+
+    def idle_cores(self, number: int) -> Wrapped:
+        """How many cores a server keeps busy at this moment."""
+        self._hear()
+        return wrapped(lambda: self._alive(number).sampler.idle_cores())
+
+    def watch(self, split: CoreSplit, number: int | None) -> Wrapped:
+        """Look at a server, or at the host alone, from now on."""
         self._hear()
 
-        def begun() -> int:
-            self._watches.append(Watch(split))
-            return len(self._watches) - 1
+        def begun() -> None:
+            running = None if number is None else self._alive(number)
+            self._watched = watched(running, self._services, split, self._sets(split))
 
         return wrapped(begun)
 
-    def watched(self, number: int) -> Wrapped:
+    def watched(self) -> Wrapped:
         """The host since that look began, as JSON."""
         self._hear()
-        return wrapped(lambda: msgspec.json.encode(self._watches[number].observed()))
+        return wrapped(lambda: msgspec.json.encode(self._watched and self._watched.observed()))
+
+    def accounted(self, looked_ns: int) -> Wrapped:
+        """Where the time of the server's cores went meanwhile, as JSON."""
+        self._hear()
+        look = self._watched
+        return wrapped(lambda: msgspec.json.encode(look and look.account(None, looked_ns=looked_ns)))
 
     def follow(
         self,
@@ -203,7 +220,9 @@ class ServerAgent(NodeAgent):
             self._course = AgreedCourse(plan, starts_at_unix_ns)
             arms = tuple(self._looked_at(number, split, why) for number in numbers)
             clocks = self._services.clocks() if self._services is not None else {}
-            self._looking = Looking(self._course, LocalSampling(arms, self._course.zero_ns, clocks))
+            above = tops_of_services(self._services) if self._services is not None else {}
+            looks = LocalSampling(arms, self._course.zero_ns, self._sets(split), clocks, above)
+            self._looking = Looking(self._course, looks)
 
         return wrapped(following)
 
@@ -270,13 +289,19 @@ class ServerAgent(NodeAgent):
         return wrapped(lambda: msgspec.json.encode(self._inspecting.pop(number).ends()))
 
     def followed(self) -> Wrapped:
-        """Look no more; the host in each arm's slices, as JSON."""
+        """Look no more; the host in each arm's slices, and where its server's cores' time went in them, as
+        JSON."""
         self._hear()
 
-        def hosts() -> bytes:
+        def hosts() -> tuple[bytes, bytes]:
             looking = self._looking
             self._look_no_more()
-            return msgspec.json.encode(looking.looks.hosts() if looking is not None else ())
+            if looking is None:
+                return msgspec.json.encode(()), msgspec.json.encode(())
+            looks = looking.looks
+            each = zip(looks.arms, looks.accounts(), strict=True)
+            known = [one if arm.clock is not None else None for arm, one in each]
+            return msgspec.json.encode(looks.hosts()), msgspec.json.encode(known)
 
         return wrapped(hosts)
 
@@ -339,9 +364,10 @@ class ServerAgent(NodeAgent):
         if number is None:
             return ArmLooked(watch)
         running = self._alive(number)
-        clock = TreeClock(running.kept.supervisor_pid)
-        counters = counters_of(running, clock) if why else None
-        return ArmLooked(watch, clock, self._died(running), counters)
+        return looked_at(running, self._died(running), watch, why=why)
+
+    def _sets(self, split: CoreSplit) -> tuple[CoreSet, ...]:
+        return account.side("server", split.server, self._address)
 
     def _died(self, running: RunningServer) -> Callable[[], bool]:
         services = self._services

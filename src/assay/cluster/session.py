@@ -12,7 +12,8 @@ import msgspec
 from assay.cluster import calls
 from assay.cluster.agent import LINK_ANSWER_S, LINK_WRITTEN_S, GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, Node
-from assay.cluster.generators import Generators, Member, connections_of, read_clocks
+from assay.cluster.generators import Generators, Member, connections_of
+from assay.cluster.generators_slices import read_clocks
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite, patiently
 from assay.core import urls
@@ -171,6 +172,7 @@ def generators(
                 one.agent,
                 one.about,
                 same_machine=serves,
+                shares_cores=serves,
                 chosen_cpus=plan.cpus or (() if serves else None),  # nobody knows which are its server's
             )
             for one, serves in zip(chosen, serving, strict=True)
@@ -208,6 +210,7 @@ def whereabouts(
         site.send(settings)
         both = node in nodes
         cpus = server.about.server_cpus if both else server.about.cpus
+        members = tuple(replace(one, shares_cores=_shares_cores(one, cpus)) for one in members)
         rates = [rate for member in members if (rate := member.link_bytes_per_s) is not None]
         where = Where(
             generator=Generators(members, threads=threads),
@@ -217,6 +220,11 @@ def whereabouts(
             nodes=(node.address, *(member.agent.node.address for member in members)),
         )
         yield where, CoreSplit(client=(), server=cpus, cores=server.about.cores)
+
+
+def _shares_cores(member: Member, server: Sequence[int]) -> bool:
+    """Whether those of a server that may run on these are among the member's."""
+    return member.same_machine and (not server or not member.cpus or bool({*server} & {*member.cpus}))
 
 
 def examined(

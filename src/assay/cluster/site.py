@@ -15,19 +15,20 @@ import msgspec
 from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
 from assay.cluster.costs import FarCounts, FarInspector
-from assay.cluster.generators import read_clocks
-from assay.cluster.generators_slices import GeneratorsSlices
+from assay.cluster.generators import GeneratorsRun
+from assay.cluster.generators_slices import GeneratorsSlices, read_clocks
 from assay.core.errors import AssayError, EnvironmentLacks, ServerFailed
 from assay.core.settings import Settings
 from assay.core.vault import scrubbed
 from assay.engine.generator import GoingSlices
+from assay.model.account import TimeAccount
 from assay.model.block import ServerSlice
 from assay.model.costs import CountedCosts
-from assay.model.interleaving import SliceTimes
+from assay.model.interleaving import ArmMeasurement, SliceTimes
+from assay.model.measurement import Measurement
 from assay.model.run import Environment
-from assay.model.trial import HostSeen, ServiceSeen
+from assay.model.trial import Emulation, HostSeen, ServiceSeen
 from assay.servers.build import Prepared
-from assay.servers.census import Census
 from assay.servers.contract import Contract, Route
 from assay.servers.cores import CoreSplit
 from assay.servers.manifest import Requirement, ServerSpec
@@ -64,10 +65,12 @@ class FarSampler:
         return int(calls.ask(self.agent, "cpu_ns", self.number))
 
     def begin_threads(self) -> None:
-        """Nothing yet: threads of a node are not counted."""
+        """Have the node count what threads do from now on."""
+        calls.ask(self.agent, "begin_threads", self.number)
 
-    def thread_time(self) -> None:
-        """None of them is known."""
+    def idle_cores(self) -> float | None:
+        """How many cores the tree keeps busy at this moment."""
+        return cast(float | None, calls.ask(self.agent, "idle_cores", self.number))
 
     def sample(self) -> None:
         """Take memory and threads into the peaks."""
@@ -163,16 +166,30 @@ class FarServices(Services):
             calls.ask_to_end(self.agent, "stop_services", within_s=_GRACE_S)
 
 
-@dataclass(frozen=True)
+@dataclass
 class FarWatch:
-    """The node looked at since a moment."""
+    """The node looked at since a moment, and a server of it, unless that `is_elsewhere`."""
 
     agent: Agent
-    number: int
+    is_elsewhere: bool
+    _began_ns: int = field(default_factory=time.monotonic_ns)
+    _early_ns: int = 0
+
+    def follow(self, load: object) -> None:
+        """A measured time that is agreed ahead begins later than the look."""
+        if isinstance(load, GeneratorsRun) and load.measured_from_ns is not None:
+            self._early_ns = max(0, load.measured_from_ns - self._began_ns)
 
     def observed(self) -> HostSeen:
         """The node since then."""
-        return msgspec.json.decode(calls.ask(self.agent, "watched", self.number), type=HostSeen)
+        return msgspec.json.decode(calls.ask(self.agent, "watched"), type=HostSeen)
+
+    def account(self, measured: Measurement, emulation: Emulation | None = None) -> TimeAccount | None:
+        """Where the time of the server's cores went."""
+        if self.is_elsewhere:
+            return None
+        answer = calls.ask(self.agent, "accounted", measured.measured_ns + self._early_ns)
+        return msgspec.json.decode(answer, type=TimeAccount)
 
 
 @dataclass
@@ -184,6 +201,7 @@ class RemoteSampling:
     _dead: Collection[int] = ()
     _asked_s: float = 0.0
     _counted: tuple[CountedCosts | None, ...] = ()
+    _accounts: tuple[TimeAccount | None, ...] = ()
 
     def begins(self, times: SliceTimes) -> None:
         """The node knows."""
@@ -205,10 +223,13 @@ class RemoteSampling:
         self._ask()
         counted = calls.ask(self.agent, "slices_counted")
         self._counted = msgspec.json.decode(counted, type=tuple[CountedCosts | None, ...])
-        return msgspec.json.decode(calls.ask(self.agent, "followed"), type=tuple[HostSeen, ...])
+        hosts, accounts = calls.ask(self.agent, "followed")
+        self._accounts = msgspec.json.decode(accounts, type=tuple[TimeAccount | None, ...])
+        return msgspec.json.decode(hosts, type=tuple[HostSeen, ...])
 
-    def counted(self) -> None:
-        """Nothing yet: processes of a node are not counted."""
+    def accounts(self, measured: Sequence[ArmMeasurement] = ()) -> tuple[TimeAccount | None, ...]:
+        """Of the server's cores, as the node knew it when it looked no more."""
+        return self._accounts
 
     def counted_costs(self) -> tuple[CountedCosts | None, ...]:
         """In each arm's slices, as the node knew it when it looked no more."""
@@ -304,13 +325,11 @@ class FarSite(Site):
         )  # fmt: skip
         return cast(RunningServer, far)  # it is one to whoever does not look at its process
 
-    def watch(self, split: CoreSplit) -> FarWatch:
-        """Look at the node from now on."""
-        return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
-
-    def census(self, running: object, services: Services) -> Census | None:
-        """Nothing yet: processes of a node are not counted."""
-        return None
+    def watch(self, running: Running, services: Services, split: CoreSplit) -> FarWatch:
+        """Look at a server and its node from now on."""
+        number = getattr(running, "number", None)
+        calls.ask(self.agent, "watch", split, number)
+        return FarWatch(self.agent, number is None)
 
     def counts(self, running: Running) -> FarCounts:
         """Have the node count what a server does that is loaded alone."""

@@ -116,6 +116,7 @@ def drive(
         interrupted=interrupted,
         same_machine=same_machine,
         host=None if watching is None else watching.observed(),
+        account=account_of(going),
         generators=generators_of(going),
     )
 
@@ -184,6 +185,26 @@ def generators_of(load: GoingLoad) -> tuple[GeneratorSeen, ...]:
     """What was seen of each of several generators; nothing where this process offered the load alone."""
     seen = getattr(load, "generators", None)
     return seen() if seen is not None else ()
+
+
+def account_of(load: GoingLoad, own: TimeAccount | None = None) -> TimeAccount | None:
+    """The account of a load: `own`, or that of several generators together with it."""
+    parts = getattr(load, "accounts", None)
+    if parts is None:
+        return own
+    from assay.model.account import together  # `assay load` starts without it
+
+    return together(own, parts())
+
+
+def arm_account_of(slices: GoingSlices, arm: int, own: TimeAccount | None) -> TimeAccount | None:
+    """The same of an arm."""
+    parts = getattr(slices, "accounts", None)
+    if parts is None:
+        return own
+    from assay.model.account import together
+
+    return together(own, parts(arm))
 
 
 def arm_generators_of(slices: GoingSlices, arm: int) -> tuple[GeneratorSeen, ...]:

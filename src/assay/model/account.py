@@ -6,10 +6,15 @@ nobody could see; its time is part of `unknown_ns`. 0 says that somebody looked 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import convert
 
 from assay.model.plan import Value
+
+if TYPE_CHECKING:
+    from assay.model.measurement import Measurement, Worker
 
 CoreRole = Literal["server", "generator", "shared", "other"]
 """Whose cores they are: `shared` where server and generator may run on the same, `other` where neither does
@@ -33,8 +38,9 @@ class ProgramTime(Value, frozen=True, kw_only=True):
 class CoreTime(Value, frozen=True, kw_only=True):
     """The time of one core, or of all cores of one role together; `cpus` is empty where they have no numbers.
 
-    `time_ns` is the account's `wall_ns` times their number. The server's, the services' and the generator's
-    times are by their own CPU clocks. `kernel_ns` is the kernel's work for none of them (interrupts).
+    `host` is the address of their machine where a load is of several, else empty. `time_ns` is the account's
+    `wall_ns` (as of that host) times their number. The server's, the services' and the generator's times are
+    by their own CPU clocks. `kernel_ns` is the kernel's work for none of them (interrupts).
     `programs` are all others, the busiest first; one that may run on several sets is divided among them as
     their time for others is. `stolen_ns` is what the host kept. `siblings` are CPUs of another set that share
     a physical core with one of these.
@@ -54,6 +60,7 @@ class CoreTime(Value, frozen=True, kw_only=True):
     idle_ns: int | None = None
     unknown_ns: int
     siblings: tuple[int, ...] = ()
+    host: str = ""
 
     @property
     def server_ns(self) -> int | None:
@@ -106,6 +113,17 @@ class ThreadTime(Value, frozen=True, kw_only=True):
     waited_ns: int | None = None
     busiest_ns: int | None = None
 
+    @classmethod
+    def of(cls, workers: Sequence[Worker], waited_ns: int | None = None) -> ThreadTime:
+        """The engine's workers in the measured time. `waited_ns` is what they lost, where that is not theirs
+        to say."""
+        ran_ns = [worker.cpu_ns for worker in workers]
+        if waited_ns is None:
+            waited_ns = _sum(worker.delayed_ns for worker in workers)
+        return cls(
+            threads=len(ran_ns), ran_ns=sum(ran_ns), waited_ns=waited_ns, busiest_ns=max(ran_ns, default=None)
+        )
+
 
 class RequestTime(Value, frozen=True, kw_only=True):
     """The time of all completed requests together, from when each was to start to its last byte.
@@ -122,6 +140,24 @@ class RequestTime(Value, frozen=True, kw_only=True):
     server_ns: int | None = None
     client_ns: int | None = None
     unknown_ns: int
+
+    @classmethod
+    def of(cls, measured: Measurement, round_trip_ns: int = 0) -> RequestTime:
+        """Where the requests' time went, as far as the engine knows; over an emulated network with that time
+        there and back."""
+        times = measured.response_time or measured.service_time
+        lag = measured.send_lag
+        time_ns = round(times.mean_ns * times.count)
+        unsent_ns = min(time_ns, round(lag.mean_ns * lag.count)) if lag else None
+        left_ns = time_ns - (unsent_ns or 0)
+        wire_ns = min(left_ns, round_trip_ns * times.count) if round_trip_ns else None
+        return cls(
+            requests=times.count,
+            time_ns=time_ns,
+            unsent_ns=unsent_ns,
+            wire_ns=wire_ns,
+            unknown_ns=left_ns - (wire_ns or 0),
+        )
 
 
 class TimeAccount(Value, frozen=True, kw_only=True):
@@ -141,8 +177,51 @@ class TimeAccount(Value, frozen=True, kw_only=True):
     unseen: tuple[str, ...] = ()
 
     def of(self, role: CoreRole) -> CoreTime | None:
-        """The time of that role's cores, or of those that both share; None where none was seen."""
-        return next((one for one in self.cores if one.role in (role, "shared")), None)
+        """The time of that role's cores, or of those that both share; None where none was seen, and where
+        they are of several hosts."""
+        found = [one for one in self.cores if one.role in (role, "shared")]
+        return found[0] if len(found) == 1 else None
+
+    def of_generator(self, host: str, workers: Sequence[Worker]) -> TimeAccount | None:
+        """What one of several generators had of it; None where nobody looked there."""
+        own = tuple(one for one in self.cores if one.host == host and one.role == "generator")
+        return TimeAccount(wall_ns=self.wall_ns, cores=own, generator=ThreadTime.of(workers)) if own else None
+
+
+def together(served: TimeAccount | None, parts: Sequence[TimeAccount]) -> TimeAccount | None:
+    """The account of a load from that of its server's host and those of its generators' hosts.
+
+    None where these have none.
+    """
+    if not parts:
+        return None
+    threads = [one.generator for one in parts if one.generator is not None]
+    requests = [one.requests for one in parts if one.requests is not None]
+    every = parts if served is None else (served, *parts)
+    nobody = () if served is not None else ("nobody looked at the server's cores",)
+    return TimeAccount(
+        wall_ns=every[0].wall_ns,
+        cores=tuple(core for one in every for core in one.cores),
+        server=served.server if served else None,
+        generator=ThreadTime(
+            threads=sum(one.threads for one in threads),
+            ran_ns=sum(one.ran_ns for one in threads),
+            waited_ns=_sum(one.waited_ns for one in threads),
+            busiest_ns=max((one.busiest_ns or 0 for one in threads), default=None),
+        ),
+        requests=convert(
+            {name: _sum(getattr(one, name) for one in requests) for name in RequestTime.__struct_fields__},
+            RequestTime,
+        ),
+        idle_cpu_share=served.idle_cpu_share if served else None,
+        unseen=(*nobody, *(f"{one.cores[0].host}: {said}" for one in every for said in one.unseen)),
+    )
+
+
+def _sum(each: Iterable[int | None]) -> int | None:
+    """None where one is not known."""
+    known = list(each)
+    return None if None in known else sum(filter(None, known))
 
 
 def _both(user_ns: int | None, kernel_ns: int | None) -> int | None:

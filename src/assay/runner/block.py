@@ -12,7 +12,7 @@ import msgspec
 
 from assay.core import units
 from assay.core.errors import EnvironmentLacks, ServerFailed
-from assay.engine.generator import GoingSlices, arm_generators_of
+from assay.engine.generator import GoingSlices, arm_account_of, arm_generators_of
 from assay.model.account import TimeAccount
 from assay.model.block import Block, Lengths, ServerSlice
 from assay.model.costs import CountedCosts
@@ -41,11 +41,10 @@ from assay.runner.one_trial import (
     wrong_answers,
 )
 from assay.runner.steering import ArmWatched, Progress, Steering, Transitions
-from assay.servers import account, probe
-from assay.servers.account import Counted
+from assay.servers import probe
 from assay.servers.build import Prepared
 from assay.servers.server import ExternalAddress, ExternalServer
-from assay.servers.site import Sampling, hidden_server
+from assay.servers.site import Sampling
 
 Ready = Prepared | ExternalAddress
 
@@ -88,7 +87,7 @@ class _OfferedSlices:
     services: tuple[ServiceSeen, ...]
     counted_costs: tuple[CountedCosts | None, ...]
     cut: bool
-    counted: Counted | None
+    accounts: tuple[TimeAccount | None, ...]
 
 
 def run_block(due: DueBlock, asked: Sequence[PlannedArm], bench: Bench) -> Block | None:
@@ -205,7 +204,10 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
     transitions = Transitions(due, watched, run.least_washout_ns)
     steering = Steering(run, transitions, looks, begins, looked)
     cut = _gone_through(steering, arms)
-    measured, hosts, counted = run.result(), looks.hosts(), looks.counted()
+    measured, hosts = run.result(), looks.hosts()
+    accounts = tuple(
+        arm_account_of(run, place, own) for place, own in enumerate(looks.accounts(measured.arms))
+    )
     for arm in arms:
         arm.running.sampler.sample()
     generators = tuple(arm_generators_of(run, place) for place in range(len(arms)))
@@ -218,7 +220,7 @@ def _offer(due: DueBlock, arms: Sequence[_RunningArm], bench: Bench) -> _Offered
         bench.services.observed(),
         looks.counted_costs(),
         cut,
-        counted,
+        accounts,
     )
 
 
@@ -307,23 +309,10 @@ def _trial_of(
         warm_up=offered.progress.warm.get(place),
         link=link_to(arm.running, bench),
         generators=offered.generators[place],
-        account=_account(offered, seen, place, arm.running, bench),
+        account=offered.accounts[place],
     )
     costs = costs_in(offered.counted_costs[place], trial)
     return explained(msgspec.structs.replace(trial, costs=costs), arm.running, bench)
-
-
-def _account(
-    offered: _OfferedSlices, seen: ArmMeasurement, place: int, running: Running, bench: Bench
-) -> TimeAccount | None:
-    """Where the time of an arm's slices went; None where its server's machine is not this one."""
-    if offered.counted is None or offered.generators[place]:
-        return None
-    sets, samples = account.core_sets(bench.split), offered.samples
-    threads, hidden = running.sampler.thread_time(), hidden_server(running)
-    found = account.of_arm(sets, offered.counted, samples, place, seen, threads, hidden)
-    idle = account.resting_share(offered.samples, place, bench.split.server_cores)
-    return msgspec.structs.replace(found, idle_cpu_share=idle)
 
 
 def used_ns(slices: Iterable[ServerSlice], arm: int, measured_ns: int) -> int | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.model.measurement import Measurement, Snapshot
     from assay.model.plan import LoadPlan
     from assay.model.run import Header, Run
-    from assay.servers.listening import LoadWatch
+    from assay.servers.watching import LoadWatch
 
 Look: TypeAlias = "Callable[[GoingLoad, LoadPlan], object]"
 """Looks on while a load goes on, until it ends."""
@@ -41,7 +41,7 @@ def offer(load: DraftedLoad, watch: Look | None = None) -> EndedLoad[EngineRun]:
 
     def watched() -> Watching:
         """Watch the machine from here on. Imported while the load runs already: it is not light."""
-        from assay.servers.listening import LoadWatch
+        from assay.servers.watching import LoadWatch
 
         machine.append(LoadWatch(load.plan))
         return machine[0]

@@ -12,8 +12,8 @@ import msgspec
 from assay.core.errors import EnvironmentLacks, ServerFailed
 from assay.core.vault import scrubbed
 from assay.engine import target_policy
-from assay.engine.generator import GoingLoad, generators_of
-from assay.model.account import ThreadTime, TimeAccount
+from assay.engine.generator import GoingLoad, account_of, generators_of
+from assay.model.account import TimeAccount
 from assay.model.costs import CountedCosts
 from assay.model.design import WarmUp
 from assay.model.measurement import Measurement, Snapshot
@@ -35,17 +35,13 @@ from assay.plan.next.warming import warmed_up
 from assay.plan.resolved import ResolvedCase
 from assay.runner.bench import Bench, Running, Warm
 from assay.runner.inspecting import costs_in, explained
-from assay.servers import account, probe
+from assay.servers import probe
 from assay.servers.build import Prepared
-from assay.servers.census import Census, CensusPair
 from assay.servers.contract import Route
 from assay.servers.cores import CoreSplit
-from assay.servers.cost_counting import CostCounter
 from assay.servers.emulation import HERE, PEER, NetworkPath
-from assay.servers.host import Watch
-from assay.servers.sampler import TreeClock, idle_cores
-from assay.servers.server import HOST, ExternalAddress, ExternalServer, RunningServer
-from assay.servers.site import Watched, hidden_server
+from assay.servers.server import HOST, ExternalAddress, ExternalServer
+from assay.servers.site import Watched
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
@@ -218,27 +214,16 @@ def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class _Edge:
-    """The CPU clocks at one edge of the measured phase, the processes that are there, the host from there on,
-    and what a link with a delay has carried since the edge before."""
+    """The CPU clocks at one edge of the measured phase, and what a link with a delay has carried since the
+    edge before."""
 
     server_ns: int
     services_ns: dict[str, int]
-    census: Census | None
-    watch: Watched
     carried: Carried | None
 
 
-def _edge(
-    running: Running, bench: Bench, way: NetworkPath | None, counts: CostCounter | None = None
-) -> _Edge:
-    """`counts` begin to count here."""
-    if counts:
-        counts.refresh()
-        counts.begins()
-    clocks = running.sampler.cpu_ns(), bench.services.cpu_ns()
-    running.sampler.begin_threads()
-    census = bench.where.site.census(running, bench.services)
-    return _Edge(*clocks, census, bench.where.site.watch(bench.split), way.carried() if way else None)
+def _edge(running: Running, bench: Bench, way: NetworkPath | None) -> _Edge:
+    return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), way.carried() if way else None)
 
 
 def _warm(slot: Slot, plan: LoadPlan, rule: WarmUp, running: Running, bench: Bench) -> WarmUpSeen:
@@ -281,37 +266,53 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Network
     observer, slot = bench.observer, due.slot
     warm_up, idle = warmed_up((), due.warm_up), _idle_share(running, bench)
     counts = bench.where.site.counts(running) if bench.why and not due.follows and not way else None
-    begin = _edge(running, bench, way, counts)
+
+    def begins() -> tuple[_Edge, Watched]:
+        if counts:
+            counts.refresh()
+            counts.begins()
+        edge = _edge(running, bench, way)
+        return edge, bench.where.site.watch(running, bench.services, bench.split)
+
+    begin, watch = begins()
     load = bench.where.generator.start(plan)
     try:
+        watch.follow(load)
         observer.phase(slot, "warm-up" if warm_up is None else "measure")
         for snapshot in _shown(load, slot, running, bench):
             if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
-                begin = _edge(running, bench, way, counts)
+                begin, watch = begins()
                 load.begin_measuring()
+                watch.follow(load)
                 observer.phase(slot, "measure")
             elif counts and warm_up is not None and counts.is_due():
                 counts.ends()
                 counts.refresh()
-        seen = begin.watch.observed()
+        seen = watch.observed()
         if counts:
             counts.ends()
         running.sampler.sample()
-        threads, end = running.sampler.thread_time(), _edge(running, bench, way)
+        end = _edge(running, bench, way)
         measured = load.result()
         both = end.services_ns.keys() & begin.services_ns.keys()
         services_ns = {name: end.services_ns[name] - begin.services_ns[name] for name in both}
         services = bench.services.used(bench.services.observed(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
-        generators = generators_of(load)
-        hidden = hidden_server(running)
-        found = _account(begin, end, measured, threads, hidden, bench, way)
+        found = watch.account(measured, way.emulation if way else None)
         if found is not None:
             shares = [share for share in (idle, _idle_share(running, bench)) if share is not None]
             found = msgspec.structs.replace(found, idle_cpu_share=min(shares, default=None))
         counted = counts.counted() if counts else None
         return _Observation(
-            measured, used_ns, seen, services, warm_up, generators, end.carried, found, counted
+            measured,
+            used_ns,
+            seen,
+            services,
+            warm_up,
+            generators_of(load),
+            end.carried,
+            account_of(load, found),
+            counted,
         )
     except BaseException:
         _end(load)
@@ -320,34 +321,8 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Network
 
 def _idle_share(running: Running, bench: Bench) -> float | None:
     """The server's CPU use at this moment without a load, of its cores; None where it is not seen."""
-    if not isinstance(running, RunningServer):
-        return None
-    busy = idle_cores(TreeClock(running.kept.supervisor_pid))
+    busy = running.sampler.idle_cores()
     return None if busy is None else busy / bench.split.server_cores
-
-
-def _account(
-    begin: _Edge,
-    end: _Edge,
-    measured: Measurement,
-    threads: ThreadTime | None,
-    hidden: str,
-    bench: Bench,
-    way: NetworkPath | None,
-) -> TimeAccount | None:
-    """Where the time between two edges went; None where the server's machine is not this one."""
-    if begin.census is None or end.census is None or not isinstance(begin.watch, Watch):
-        return None
-    between, clocks = CensusPair(begin.census, end.census), begin.watch.clocks()
-    return account.of_load(
-        account.core_sets(bench.split),
-        clocks,
-        between,
-        measured,
-        threads=threads,
-        hidden=hidden,
-        emulation=way.emulation if way else None,
-    )
 
 
 def _check_alive(running: Running, bench: Bench) -> None:

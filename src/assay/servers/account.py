@@ -7,6 +7,7 @@ Where ticks and clocks disagree the idle time gives way.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -39,19 +40,19 @@ _THERE = 0.5
 _RESTING = "resting servers"
 
 
-class Counted(NamedTuple):
-    """All processes at both ends of a block's measured phase, and the host's clocks in each arm's slices."""
-
-    between: CensusPair
-    clocks: tuple[HostClocks, ...]
-
-
 class CoreSet(NamedTuple):
-    """Cores of one role. `siblings` are CPUs of another set that share a physical core with one of them."""
+    """Cores of one role. `siblings` are CPUs of another set that share a physical core with one of them,
+    `host` is the address of their machine where a load is of several."""
 
     cpus: tuple[int, ...]
     role: CoreRole
     siblings: tuple[int, ...] = ()
+    host: str = ""
+
+
+def side(role: CoreRole, cpus: Sequence[int], host: str) -> tuple[CoreSet, ...]:
+    """The one set of a host that plays a single role; all its cores where none are named."""
+    return (CoreSet(tuple(cpus) or tuple(range(os.cpu_count() or 1)), role, host=host),)
 
 
 def core_sets(split: CoreSplit, smt: Iterable[tuple[int, ...]] | None = None) -> tuple[CoreSet, ...]:
@@ -121,7 +122,7 @@ def core_times(sets: Sequence[CoreSet], host: HostClocks, clocked: Clocked) -> t
     """Divide the time of each set of cores once."""
     shares = [_of_clocks(one, host) for one in sets]
     for share in shares:
-        _take_own(share, clocked)
+        _take_own(share, clocked, alone=len(shares) == 1)
     left_ns = sum(share.left_ns for share in shares)
     return tuple(_divided(share, clocked, share.left_ns / left_ns if left_ns else 0.0) for share in shares)
 
@@ -151,8 +152,9 @@ def _of_clocks(one: CoreSet, host: HostClocks) -> _Share:
     )
 
 
-def _take_own(share: _Share, clocked: Clocked) -> None:
-    """Give a set the times of those with clocks that run there; idle time gives way to them."""
+def _take_own(share: _Share, clocked: Clocked, *, alone: bool) -> None:
+    """Give a set the times of those with clocks that run there; idle time gives way to them. This process'
+    own is where its generator is, or in the only set."""
     role = share.of.role
     if role in ("server", "shared"):
         user, kernel = clocked.server or (None, None)
@@ -162,6 +164,7 @@ def _take_own(share: _Share, clocked: Clocked) -> None:
     if role in ("generator", "shared"):
         user, kernel = clocked.generator or (None, None)
         share.own_ns |= {"generator_user_ns": user, "generator_kernel_ns": kernel}
+    if role != "server" or alone:
         share.own_programs += _program(HARNESS, clocked.harness_ns)
     over_ns = share.known_ns - share.busy_ns
     if over_ns > 0:
@@ -215,6 +218,7 @@ def _divided(share: _Share, clocked: Clocked, part: float) -> CoreTime:
         idle_ns=share.idle_ns if share.is_read else None,
         unknown_ns=max(0, share.time_ns - known_ns),
         siblings=share.of.siblings,
+        host=share.of.host,
         **share.own_ns,
     )
 
@@ -229,23 +233,6 @@ def _named(programs: Iterable[ProgramTime], time_ns: int) -> tuple[ProgramTime, 
     own = [one for one in ranked if one.name != REST]
     kept = [one for one in own[:_NAMED] if one.ns >= _SMALL * time_ns]
     return (*kept, *_program(REST, sum(one.ns for one in ranked) - sum(one.ns for one in kept)))
-
-
-def request_time(measured: Measurement, emulation: Emulation | None) -> RequestTime:
-    """Where the requests' time went, as far as the engine knows."""
-    times = measured.response_time or measured.service_time
-    lag = measured.send_lag
-    time_ns = round(times.mean_ns * times.count)
-    unsent_ns = min(time_ns, round(lag.mean_ns * lag.count)) if lag else None
-    left_ns = time_ns - (unsent_ns or 0)
-    wire_ns = min(left_ns, emulation.round_trip_ns * times.count) if emulation else None
-    return RequestTime(
-        requests=times.count,
-        time_ns=time_ns,
-        unsent_ns=unsent_ns,
-        wire_ns=wire_ns,
-        unknown_ns=left_ns - (wire_ns or 0),
-    )
 
 
 def trimmed(host: HostClocks, measured_ns: int) -> HostClocks:
@@ -269,23 +256,28 @@ def of_load(
     sets: Sequence[CoreSet],
     host: HostClocks,
     between: CensusPair,
-    measured: Measurement,
+    measured: Measurement | None,
     *,
+    looked_ns: int = 0,
     threads: ThreadTime | None = None,
     emulation: Emulation | None = None,
-    idle_cpu_share: float | None = None,
     hidden: str = "",
     hidden_user: int | None = None,
 ) -> TimeAccount:
     """The account of one load, which had its cores to itself between two counts.
 
     The census has the server's tree as `SERVER`, and those of services by other names. `hidden` says why a
-    server on this machine has none; it may be any process of the user `hidden_user`.
+    server on this machine has none; it may be any process of the user `hidden_user`. `measured` is what this
+    process offered of it, None where that was on other machines. The load went on for `looked_ns` of the time
+    that was looked at, or for as long as it was measured.
     """
     server = between.tree(SERVER)
     services = [between.tree(name) for name in between.late.trees if name != SERVER]
-    part = min(1.0, host.elapsed_ns / measured.measured_ns) if measured.measured_ns else 1.0
-    generator_ns = round(sum(worker.cpu_ns for worker in measured.workers) * part)
+    generator_ns = 0
+    if measured is not None:
+        looked_ns = looked_ns or measured.measured_ns
+        part = min(host.elapsed_ns, looked_ns) / measured.measured_ns if measured.measured_ns else 1.0
+        generator_ns = round(sum(worker.cpu_ns for worker in measured.workers) * part)
     clocked = Clocked(
         server=(server.user_ns, server.kernel_ns) if server else None,
         services_ns=sum(one.total_ns for one in services if one),
@@ -295,14 +287,13 @@ def of_load(
         kernel_threads_ns=between.kernel_threads_ns(),
         server_hidden=bool(hidden),
     )
-    kept = trimmed(host, measured.measured_ns)
+    kept = trimmed(host, looked_ns)
     return TimeAccount(
         wall_ns=kept.elapsed_ns,
         cores=core_times(sets, kept, clocked),
         server=threads,
-        generator=generator_threads(measured),
-        requests=request_time(measured, emulation),
-        idle_cpu_share=idle_cpu_share,
+        generator=ThreadTime.of(measured.workers) if measured else None,
+        requests=RequestTime.of(measured, emulation.round_trip_ns if emulation else 0) if measured else None,
         unseen=tuple(unseen(between, hidden)),
     )
 
@@ -314,21 +305,23 @@ def arm_tree(place: int) -> str:
 
 def of_arm(
     sets: Sequence[CoreSet],
-    counted: Counted,
-    samples: Iterable[ServerSlice],
+    between: CensusPair,
+    host: HostClocks,
+    samples: Sequence[ServerSlice],
     place: int,
-    arm: ArmMeasurement,
-    server_threads: ThreadTime | None,
+    arm: ArmMeasurement | None,
+    threads: ThreadTime | None,
     hidden: str = "",
 ) -> TimeAccount:
     """The account of an arm in those of its slices that were looked at in time.
 
-    What is known of the whole block alone (programs by name, user's part of the server's time, what threads
-    lost) is taken to be in its slices as it is in all.
+    Clocks of processes and cores are read at both ends of each slice. A slice of its own has none: the cores'
+    clocks count in steps of 10 ms. What is known of the whole block alone (programs by name, user's part of
+    the server's time, what threads lost) is taken to be in its slices as it is in all. `arm` is None where
+    other machines offered it. `between` is of the whole block.
     """
-    host, between = counted.clocks[place], counted.between
     looked = [one for one in samples if one.arm == place]
-    slices = {one.number: one for one in arm.slices}
+    slices = {one.number: one for one in arm.slices} if arm else {}
     mine = [slices[one.number] for one in looked if one.number in slices]
     used = [ns for one in looked if (ns := one.cpu_ns[place]) is not None]
     tree, server = between.tree(arm_tree(place)), None
@@ -352,13 +345,15 @@ def of_arm(
         exact=False,
         server_hidden=bool(hidden),
     )
-    threads = generator_threads(arm.measurement, sum(known) if known and len(known) == len(waits) else None)
+    lost_ns = sum(known) if known and len(known) == len(waits) else None
+    served = [len(one.cpus) for one in sets if one.role != "generator"]
     return TimeAccount(
         wall_ns=host.elapsed_ns,
         cores=core_times(sets, host, clocked),
-        server=server_threads,
-        generator=threads,
-        requests=request_time(arm.measurement, None),
+        server=threads,
+        generator=ThreadTime.of(arm.measurement.workers, lost_ns) if arm else None,
+        requests=RequestTime.of(arm.measurement) if arm else None,
+        idle_cpu_share=resting_share(samples, place, served[0]) if served else None,
         unseen=tuple(unseen(between, hidden)),
     )
 
@@ -388,13 +383,3 @@ def _parted(cpu_ns: int, user_share: float | None) -> tuple[int, int]:
     """User and kernel time; in halves where it was too short to tell."""
     user_ns = round(cpu_ns * (0.5 if user_share is None else user_share))
     return user_ns, cpu_ns - user_ns
-
-
-def generator_threads(measured: Measurement, waited_ns: int | None = None) -> ThreadTime:
-    """The engine's workers in the measured time. `waited_ns` is that of an arm's slices."""
-    if waited_ns is None and None not in (delayed := [worker.delayed_ns for worker in measured.workers]):
-        waited_ns = sum(filter(None, delayed))
-    ran_ns = [worker.cpu_ns for worker in measured.workers]
-    return ThreadTime(
-        threads=len(ran_ns), ran_ns=sum(ran_ns), waited_ns=waited_ns, busiest_ns=max(ran_ns, default=None)
-    )

@@ -1,4 +1,4 @@
-"""The server that listens at an address of this machine: its processes, and the account of a load on it.
+"""The server that listens at an address of this machine: its processes.
 
 A listening socket has an inode (/proc/net/tcp), and processes that have it open (/proc/PID/fd). Those of
 other users, in containers or other network namespaces may not be seen: that is said, and nothing is guessed.
@@ -9,34 +9,20 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from assay.core import urls
 from assay.engine import target_policy
-from assay.engine.generator import GoingLoad
-from assay.model.account import TimeAccount
-from assay.model.measurement import Measurement
 from assay.model.plan import LoadPlan
-from assay.model.trial import HostSeen
-from assay.servers import account
-from assay.servers.account import SERVER, CoreSet
-from assay.servers.census import Census, CensusPair
-from assay.servers.cores import CoreSplit
-from assay.servers.host import Watch
-from assay.servers.sampler import ThreadRuns, stat_of
+from assay.servers.sampler import stat_of
 
 _LISTENS, _UNCONNECTED = "0A", "07"
 _FORWARDERS = frozenset({"docker-proxy", "rootlesskit", "rootlessport", "slirp4netns", "pasta", "pasta.avx2"})
 """Programs that listen for a container's server, which is another process."""
-_EVERY_S = 0.5
-_IDLE_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -157,74 +143,3 @@ def listener_of(plan: LoadPlan) -> Listener | None:
 
 def _has_port(address: str) -> bool:
     return target_policy.without_port(address) not in (address, address.strip("[]"))
-
-
-class LoadWatch:
-    """Watches this machine while a load goes on, and whoever answers it, if that is here."""
-
-    def __init__(self, plan: LoadPlan) -> None:
-        """Begin."""
-        self._plan = plan
-        self._warms = bool(plan.warmup_max_ns)
-        self._found = listener_of(plan)
-        self._tops = {SERVER: self._found.pids} if self._found and self._found.pids else {}
-        self._split = CoreSplit(plan.cpus, (), os.cpu_count() or 1)
-        self._begin()
-
-    def _begin(self) -> None:
-        self._runs, self._sampled_s = ThreadRuns(), 0.0
-        self._early = Census.now(self._tops)
-        self._watch = Watch(self._split)
-        self.sample()
-
-    def sample(self, going: GoingLoad | None = None) -> None:
-        """Look at the server's threads, twice a second at most; once a load that goes on measures, begin
-        anew."""
-        if self._warms and going is not None and going.snapshot().phase == "measured":
-            self._warms = False
-            self._begin()
-        elif time.monotonic() - self._sampled_s >= _EVERY_S:
-            self._sampled_s = time.monotonic()
-            self._runs.sample(self._early.trees.get(SERVER, ()))
-
-    def observed(self) -> HostSeen:
-        """The machine since the measured time began."""
-        return self._watch.observed()
-
-    def account(self, measured: Measurement) -> TimeAccount | None:
-        """Where the time since then went. It takes a moment, to see what the server does without a load; None
-        where this system has no clocks of processes."""
-        self._runs.sample(self._early.trees.get(SERVER, ()), last=True)
-        late, clocks = Census.now(self._tops), self._watch.clocks()
-        between = CensusPair(self._early, late)
-        if not between.can_see:
-            return None
-        hidden = self._found.hidden if self._found else ""
-        seen = account.of_load(
-            self._sets(),
-            clocks,
-            between,
-            measured,
-            threads=self._runs.total(),
-            hidden=hidden,
-            hidden_user=self._found.user if self._found else None,
-        )
-        if self._found is None:
-            seen = msgspec.structs.replace(seen, unseen=("the server is on another machine", *seen.unseen))
-        return msgspec.structs.replace(seen, idle_cpu_share=self._idle_share(late))
-
-    def _idle_share(self, late: Census) -> float | None:
-        if not self._tops:
-            return None
-        time.sleep(max(0.0, _IDLE_S - (time.monotonic_ns() - late.at_ns) / 1e9))
-        idle = CensusPair(late, Census.now(self._tops))
-        used = idle.tree(SERVER)
-        cores = len(self._found.cpus if self._found else ()) or self._split.cores
-        return None if used is None else used.total_ns / idle.length_ns / cores
-
-    def _sets(self) -> Sequence[CoreSet]:
-        client = self._plan.cpus or tuple(sorted(os.sched_getaffinity(0)))
-        if self._found is None:
-            return (CoreSet(client, "generator"),)
-        server = tuple(sorted(self._found.cpus))
-        return account.core_sets(CoreSplit(client if server else (), server, self._split.cores))

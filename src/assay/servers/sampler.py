@@ -65,6 +65,17 @@ class Sampler:
         self._runs.sample([process.pid for process in self._tree()], last=True)
         return self._runs.total()
 
+    def idle_cores(self, seconds: float = 0.05) -> float | None:
+        """How many cores the tree keeps busy without a load, looked at for so long; None where none is
+        seen."""
+        clock = TreeClock(self._supervisor.pid)
+        before_ns, began_s = clock.read_ns(), time.monotonic()
+        time.sleep(seconds)
+        after_ns = clock.read_ns()
+        if before_ns is None or after_ns is None:
+            return None
+        return max(0, after_ns - before_ns) / 1e9 / (time.monotonic() - began_s)
+
     def memory(self) -> tuple[int, bool]:
         """What the tree takes now, in bytes, and whether shared pages are shared out among the processes.
 
@@ -206,16 +217,6 @@ class TreeClock:
                 self._used_ns[pid] = now_ns
         used_ns = sum(self._used_ns.values()) + max(0, collected_ns)
         return used_ns or None
-
-
-def idle_cores(clock: TreeClock, seconds: float = 0.05) -> float | None:
-    """How many cores the tree keeps busy without a load, looked at for so long; None where none is seen."""
-    before_ns, began_s = clock.read_ns(), time.monotonic()
-    time.sleep(seconds)
-    after_ns = clock.read_ns()
-    if before_ns is None or after_ns is None:
-        return None
-    return max(0, after_ns - before_ns) / 1e9 / (time.monotonic() - began_s)
 
 
 class Stat(NamedTuple):

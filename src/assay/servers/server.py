@@ -323,6 +323,10 @@ class Unsampled:
         """No thread is known."""
         return None
 
+    def idle_cores(self) -> float | None:
+        """Nor what it does without a load."""
+        return None
+
     def cpu_ns(self) -> int:
         """No CPU time is known."""
         return 0

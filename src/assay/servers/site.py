@@ -18,14 +18,16 @@ from typing import Protocol
 import psutil
 
 from assay.core.settings import Settings
-from assay.engine.generator import GoingSlices
+from assay.engine.generator import GoingLoad, GoingSlices
+from assay.model.account import ThreadTime, TimeAccount
 from assay.model.block import ServerSlice
 from assay.model.costs import CountedCosts
-from assay.model.interleaving import SliceTimes
+from assay.model.interleaving import ArmMeasurement, SliceTimes
+from assay.model.measurement import Measurement
 from assay.model.run import Environment
-from assay.model.trial import HostSeen
+from assay.model.trial import Emulation, HostSeen
 from assay.servers import account, build, host, requires, server
-from assay.servers.account import Counted
+from assay.servers.account import CoreSet
 from assay.servers.build import Prepared
 from assay.servers.census import Census, CensusPair
 from assay.servers.contract import Contract, Route
@@ -34,11 +36,12 @@ from assay.servers.cost_counting import CostCounter, Inspects, counters_of, proc
 from assay.servers.counters import Counters
 from assay.servers.host import Watch
 from assay.servers.inspection import Inspector
-from assay.servers.listening import listener_at
+from assay.servers.listening import Listener, listener_at
 from assay.servers.manifest import Requirement, ServerSpec
 from assay.servers.sampler import TreeClock
 from assay.servers.server import ExternalServer, RunningServer
 from assay.servers.services import Services
+from assay.servers.watching import MachineWatch
 
 _LOOK_S = 0.2
 _REFRESH_S = 0.5
@@ -78,8 +81,9 @@ class Sampling(Protocol):
     def hosts(self) -> tuple[HostSeen, ...]:
         """The host in each arm's slices, once the slices are over."""
 
-    def counted(self) -> Counted | None:
-        """What an account of each arm is made of, once the slices are over; None where nobody counts."""
+    def accounts(self, measured: Sequence[ArmMeasurement] = ()) -> tuple[TimeAccount | None, ...]:
+        """Where the time of each arm's slices went, once they are over: of what this process `measured`,
+        or of the servers alone; None for an arm of which nobody knows."""
 
     def counted_costs(self) -> tuple[CountedCosts | None, ...]:
         """What each arm's server did in its slices, where that was to be counted."""
@@ -87,50 +91,56 @@ class Sampling(Protocol):
 
 @dataclass(frozen=True)
 class ArmLooked:
-    """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives, and what
-    is counted of it with `--why`."""
+    """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives, what
+    is counted of it with `--why`, the processes at its top, and what its threads did."""
 
     host: Watch
     clock: TreeClock | None = None
     died: Callable[[], bool] = lambda: False
     counters: Counters | None = None
+    top: Listener = Listener()
+    threads: Callable[[], ThreadTime | None] = lambda: None
 
     def cpu_ns(self) -> int | None:
         """What the server has used so far; nothing can be seen of a process that may run anywhere."""
         return self.clock.read_ns() if self.clock else None
 
 
-def looked_at(arm: Lives, host: Watch, *, why: bool = False) -> ArmLooked:
+def looked_at(running: Running, died: Callable[[], bool], host: Watch, *, why: bool = False) -> ArmLooked:
     """An arm of a server on this machine, or of one that stands somewhere."""
-    running = arm.running
-    clock = None
-    if isinstance(running, RunningServer):
-        clock = TreeClock(running.kept.supervisor_pid)
-    elif pids := tops_of(running):
-        clock = TreeClock(*pids, counted=True)
-    return ArmLooked(host, clock, arm.died, counters_of(running, clock) if why else None)
+    top = top_of(running)
+    clock = TreeClock(*top.pids, counted=not isinstance(running, RunningServer)) if top.pids else None
+    counters = counters_of(running, clock) if why else None
+    return ArmLooked(host, clock, died, counters, top, running.sampler.thread_time)
 
 
 @dataclass
 class LocalSampling:
     """Looks by this process. `zero_ns` is the start of the slices by the monotonic clock, `services` are the
-    clocks of what servers use beside them, by name. `tops` are the trees that a census tells apart."""
+    clocks of what servers use beside them, by name, and `above` the processes at the top of each. `sets` are
+    the cores whose time is accounted for."""
 
     arms: Sequence[ArmLooked]
     zero_ns: int
+    sets: Sequence[CoreSet] = ()
     services: Mapping[str, TreeClock] = field(default_factory=dict)
-    tops: Mapping[str, Collection[int]] = field(default_factory=dict)
+    above: Mapping[str, Collection[int]] = field(default_factory=dict)
     samples: list[ServerSlice] = field(default_factory=list)
     _before: Sequence[int | None] = ()
     _services_before: Mapping[str, int | None] = field(default_factory=dict)
     _began_ns: int = 0
-    _early: Census | None = None
+    _early: Census = field(init=False)
     _measures: bool = False
     _counting: Counters | None = None
 
     def __post_init__(self) -> None:
         """Count, lest there be no warm-up to do it in."""
-        self._early = Census.now(self.tops)
+        self._early = self._census()
+
+    def _census(self) -> Census:
+        """With a tree for each arm's server and each service."""
+        arms = {account.arm_tree(place): arm.top.pids for place, arm in enumerate(self.arms)}
+        return Census.now({**self.above, **arms})
 
     def begins(self, times: SliceTimes) -> None:
         """CPU clocks at the begin of a slice."""
@@ -179,7 +189,7 @@ class LocalSampling:
 
     def refresh(self) -> None:
         """Between two slices, as what a new process has used so far would count to one."""
-        census = Census.now({} if self._measures else self.tops)
+        census = Census.now({}) if self._measures else self._census()
         if not self._measures:
             self._early = census
         for clock in (*(arm.clock for arm in self.arms), *self.services.values()):
@@ -193,12 +203,22 @@ class LocalSampling:
         """In each arm's measured slices."""
         return tuple(arm.host.observed() for arm in self.arms)
 
-    def counted(self) -> Counted | None:
-        """Counted once more, now."""
-        if self._early is None:
-            return None
-        between = CensusPair(self._early, Census.now(self.tops))
-        return Counted(between, tuple(arm.host.clocks() for arm in self.arms))
+    def accounts(self, measured: Sequence[ArmMeasurement] = ()) -> tuple[TimeAccount, ...]:
+        """All processes are counted once more, now."""
+        between = CensusPair(self._early, self._census())
+        return tuple(
+            account.of_arm(
+                self.sets,
+                between,
+                arm.host.clocks(),
+                self.samples,
+                place,
+                measured[place] if measured else None,
+                arm.threads(),
+                arm.top.hidden,
+            )
+            for place, arm in enumerate(self.arms)
+        )
 
     def counted_costs(self) -> tuple[CountedCosts | None, ...]:
         """In each arm's measured slices, of arms with counters."""
@@ -266,32 +286,42 @@ class Looking:
         return None if self._enough.is_set() else times
 
 
-def tops_of(running: Running) -> tuple[int, ...]:
-    """The processes above a server; none where it runs elsewhere, or cannot be seen."""
+def top_of(running: Running) -> Listener:
+    """The processes above a server, or why one that runs here cannot be seen; neither where it runs
+    elsewhere."""
     if isinstance(running, RunningServer):
-        return (running.kept.supervisor_pid,)
-    found = listener_at(running.host, running.port)
-    return found.pids if found else ()
+        return Listener((running.kept.supervisor_pid,))
+    return listener_at(running.host, running.port) or Listener()
 
 
-def hidden_server(running: Running) -> str:
-    """Why a server of this machine cannot be seen, in a line; empty where it can, or runs elsewhere."""
-    if isinstance(running, RunningServer):
-        return ""
-    found = listener_at(running.host, running.port)
-    return found.hidden if found else ""
-
-
-def _tops(services: Services) -> dict[str, Collection[int]]:
+def tops_of_services(services: Services) -> dict[str, Collection[int]]:
     """The process above each service, by its name."""
     return {name: (one.kept.supervisor_pid,) for name, one in services.running.items()}
+
+
+def watched(
+    running: Running | None, services: Services | None, split: CoreSplit, sets: Sequence[CoreSet]
+) -> MachineWatch:
+    """Look at this machine, and at a server and services of it, from now on."""
+    tops = tops_of_services(services) if services is not None else {}
+    if running is None:
+        return MachineWatch(split, sets, tops)
+    running.sampler.begin_threads()
+    top = top_of(running)
+    return MachineWatch(split, sets, {**tops, account.SERVER: top.pids}, running.sampler.thread_time, top)
 
 
 class Watched(Protocol):
     """A host that is looked at since a moment."""
 
+    def follow(self, load: GoingLoad) -> None:
+        """The load that is looked at, once it is known when it is measured."""
+
     def observed(self) -> HostSeen:
-        """The host since then."""
+        """The host since then. The first call is the last look."""
+
+    def account(self, measured: Measurement, emulation: Emulation | None = None) -> TimeAccount | None:
+        """Where the time of its cores went; None where nobody knows."""
 
 
 class Site:
@@ -330,13 +360,9 @@ class Site:
         """Start a server on this address. ServerFailed as `server.start`."""
         return server.start(prepared, contract, route, cpus=cpus, log=log, env=env, host=host)
 
-    def watch(self, split: CoreSplit) -> Watched:
-        """Look at the machine from now on."""
-        return host.Watch(split)
-
-    def census(self, running: Running, services: Services) -> Census | None:
-        """Count all processes, the server's tree and those of services apart; None where that cannot be."""
-        return Census.now({**_tops(services), account.SERVER: tops_of(running)})
+    def watch(self, running: Running, services: Services, split: CoreSplit) -> Watched:
+        """Look at a server, its services and the machine from now on."""
+        return watched(running, services, split, account.core_sets(split))
 
     def counts(self, running: Running) -> CostCounter:
         """Count what a server does that is loaded alone."""
@@ -357,10 +383,11 @@ class Site:
     ) -> Sampling:
         """Look at servers, their services and the machine at both ends of each slice. `why`: also count what
         each server does in its own."""
-        seen = tuple(looked_at(arm, host.Watch(split, begins=False), why=why) for arm in arms)
-        arm_tops = {account.arm_tree(place): tops_of(arm.running) for place, arm in enumerate(arms)}
-        tops = {**_tops(services), **arm_tops}
-        return LocalSampling(seen, slices.started_at_monotonic_ns(), services.clocks(), tops)
+        seen = tuple(
+            looked_at(arm.running, arm.died, host.Watch(split, begins=False), why=why) for arm in arms
+        )
+        zero_ns, sets = slices.started_at_monotonic_ns(), account.core_sets(split)
+        return LocalSampling(seen, zero_ns, sets, services.clocks(), tops_of_services(services))
 
     def free_bytes(self) -> int:
         """How much memory is free."""

@@ -138,7 +138,7 @@ def judge_load(
     served = account.of("server") if account else None
     own = served.cpus if served is not None and served.role == "server" else ()
     machine = Machine(cores=cores, client_cpus=plan.cpus, server_cpus=own, link=link, host=host)
-    parts = see_parts(plan, generators)
+    parts = see_parts(plan, generators, account=account)
     seen = see_load(plan, measurement, machine)
     load = replace(seen, follows=True, generators=generators, parts=parts, account=account)
     hits: list[tuple[Rule, Hit | None]] = []

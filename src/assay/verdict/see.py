@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
+from assay.model.account import TimeAccount
 from assay.model.measurement import Measurement
 from assay.model.plan import Closed, LoadPlan
 from assay.model.run import Environment
@@ -31,7 +32,7 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         warm_up=trial.warm_up,
         generators=trial.generators,
         account=trial.account,
-        parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
+        parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host, trial.account),
     )
 
 
@@ -77,6 +78,7 @@ def see_parts(
     environment: Environment | None = None,
     server: ServerSeen | None = None,
     server_host: HostSeen | None = None,
+    account: TimeAccount | None = None,
 ) -> tuple[Load, ...]:
     """What each of several generators had of a load, on its own machine."""
     idle = server_host.server_cpus_idle_share if server_host is not None else None
@@ -90,7 +92,8 @@ def see_parts(
             environment=environment if seen.same_machine else None,
             host=msgspec.structs.replace(seen.host, server_cpus_idle_share=idle),
         )
-        return replace(see_load(_part_of(plan, seen), seen.measurement, machine), server=server)
+        own = account.of_generator(seen.node, seen.measurement.workers) if account else None
+        return replace(see_load(_part_of(plan, seen), seen.measurement, machine), server=server, account=own)
 
     return tuple(map(part, generators))
 

@@ -53,10 +53,6 @@ def cores(run: Run, found: Sequence[LoadRows]) -> Chart | None:
     )
 
 
-def _words(name: str, one: CoreShares, parts: Sequence[str]) -> tuple[str, ...]:
-    return fmt.safe(name, 80), *(fmt.share(one.parts[part]) for part in parts)
-
-
 def _left_out(count: int) -> str:
     return f"{count - _MOST_BARS} more are in the table." if count > _MOST_BARS else ""
 

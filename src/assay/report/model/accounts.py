@@ -15,6 +15,8 @@ from assay.report.model.rows import LoadRows
 TITLE = "Where the time of the cores went"
 _NAMED = 2
 """So many programs are named in a line."""
+_HOSTS = 8
+"""So many generators have a line each."""
 _COLUMNS = (
     Column("server", "server", key=True),
     Column("cores", "cores", key=True),
@@ -36,9 +38,10 @@ _NOTE = (
 
 class CoreShares(NamedTuple):
     """One set of cores, over all trials of a case: `parts` are shares of its time, None where nobody saw one
-    of a trial; `programs` are shares of the busiest other programs."""
+    of a trial; `programs` are shares of the busiest other programs. `host` is empty where there is one."""
 
     role: str
+    host: str
     cpus: tuple[int, ...]
     parts: Mapping[str, float | None]
     programs: tuple[tuple[str, float], ...]
@@ -46,21 +49,26 @@ class CoreShares(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Whose cores they are, and which."""
+        """Whose cores they are, and which; of several hosts whose, too."""
         numbers = ", ".join(map(str, self.cpus)) if len(self.cpus) <= 4 else f"{len(self.cpus)} cores"
-        return f"{self.role} ({numbers})" if self.cpus else self.role
+        where = f" on {self.host}" if self.host else ""
+        return f"{self.role} ({numbers}){where}" if self.cpus else f"{self.role}{where}"
 
 
 def shares(accounts: Sequence[TimeAccount]) -> tuple[CoreShares, ...]:
-    """The sets of cores of these accounts of one case, a role once."""
-    by_role: dict[str, list[CoreTime]] = {}
+    """The sets of cores of these accounts of one case, a role of a host once. More than a few generators are
+    one line."""
+    by_role: dict[tuple[str, str], list[CoreTime]] = {}
     for account in accounts:
+        generators = len({one.host for one in account.cores if one.role == "generator"})
         for one in account.cores:
-            by_role.setdefault(one.role, []).append(one)
-    return tuple(_together(role, found, accounts) for role, found in by_role.items())
+            few = one.role != "generator" or generators <= _HOSTS
+            where = fmt.safe(one.host, 60) if few else f"{generators} hosts"
+            by_role.setdefault((one.role, where), []).append(one)
+    return tuple(_together(*key, found, accounts) for key, found in by_role.items())
 
 
-def _together(role: str, found: Sequence[CoreTime], accounts: Sequence[TimeAccount]) -> CoreShares:
+def _together(role: str, host: str, found: Sequence[CoreTime], accounts: Sequence[TimeAccount]) -> CoreShares:
     time_ns = sum(one.time_ns for one in found) or 1
     parts: dict[str, float | None] = {}
     for name in found[0].parts:
@@ -72,7 +80,7 @@ def _together(role: str, found: Sequence[CoreTime], accounts: Sequence[TimeAccou
         for program in one.programs or ():
             programs[program.name] += program.ns
     busiest = tuple((name, ns / time_ns) for name, ns in programs.most_common(_NAMED) if ns)
-    return CoreShares(role, found[0].cpus, parts, busiest, tuple(_waited(role, accounts)))
+    return CoreShares(role, host, found[0].cpus, parts, busiest, tuple(_waited(role, accounts)))
 
 
 def _waited(role: str, accounts: Sequence[TimeAccount]) -> Iterator[str]:
