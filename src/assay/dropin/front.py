@@ -11,7 +11,7 @@ import functools
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from assay.engine import driver, target_policy
 from assay.engine.generator import REFRESH_S, drive
 
 if TYPE_CHECKING:
+    from assay.core.errors import AssayError
     from assay.engine.driver import EngineRun
     from assay.engine.generator import EndedLoad, Watching
     from assay.model.finding import Finding
@@ -170,6 +171,17 @@ def why_unwritable(path: Path) -> str:
     except (OSError, ValueError) as problem:
         return getattr(problem, "strerror", "") or str(problem)
     return ""
+
+
+def tell_problem(tool: str, problem: AssayError, flags: Mapping[str, str]) -> None:
+    """Say why nothing was offered; of a field of the plan by the one of `flags` that it is from."""
+    from assay.core import console
+
+    said = str(problem)
+    if isinstance(problem, driver.PlanRefused):
+        flag = flags.get(problem.field) or flags.get(problem.field.partition("[")[0])
+        said = f"{flag}: {problem.problem}" if flag else said
+    console.note(f"{tool}: {said}")
 
 
 def tell(tool: str, findings: Iterable[Finding]) -> None:

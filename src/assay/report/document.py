@@ -145,6 +145,12 @@ class FindingGroup:
     meanings: tuple[str, ...]
     remedies: tuple[str, ...]
 
+    def about(self, most: int) -> str:
+        """Whom it is about, so many by name; what was seen where that is everything."""
+        named = [one.subject for one in self.subjects if one.subject]
+        more = f" and {len(named) - most} more" if len(named) > most else ""
+        return (", ".join(named[:most]) or self.subjects[0].evidence) + more
+
 
 @dataclass(frozen=True)
 class Items:

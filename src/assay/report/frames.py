@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from assay import stats
+from assay.model.interleaving import Slice
+from assay.model.measurement import Window
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.report import exports
@@ -105,32 +107,19 @@ def _latency(trial: Trial) -> Iterator[dict[str, Any]]:
 
 
 def _windows(trial: Trial) -> Iterator[dict[str, Any]]:
-    for window in trial.measurement.windows if trial.measurement else ():
-        yield {
-            "phase": window.phase,
-            "start_ns": window.start_ns,
-            "length_ns": window.length_ns,
-            "started": window.started,
-            "completed": window.completed,
-            "failed": window.failed,
-            "bytes_read": window.bytes_read,
-            "throughput_per_s": _rate(window.completed, window.length_ns),
-        }
+    return _served("windows", trial.measurement.windows if trial.measurement else ())
 
 
 def _slices(trial: Trial) -> Iterator[dict[str, Any]]:
-    for one in trial.arm.slices if trial.arm else ():
-        yield {
-            "round": one.round,
-            "phase": one.phase,
-            "length_ns": one.length_ns,
-            "completed": one.completed,
-            "throughput_per_s": _rate(one.completed, one.length_ns),
-        }
+    return _served("slices", trial.arm.slices if trial.arm else ())
 
 
-def _rate(completed: int, length_ns: int) -> float | None:
-    return completed / length_ns * 1e9 if length_ns else None
+def _served(table: str, each: Iterable[Window | Slice]) -> Iterator[dict[str, Any]]:
+    """The columns behind the trial's own, of which the last is the rate."""
+    for one in each:
+        own = {name: getattr(one, name) for name in TABLES[table][3:-1]}
+        rate = one.completed / one.length_ns * 1e9 if one.length_ns else None
+        yield own | {"throughput_per_s": rate}
 
 
 def _findings(run: Run) -> Iterator[dict[str, Any]]:

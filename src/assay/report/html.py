@@ -156,14 +156,8 @@ def _findings(groups: Iterable[FindingGroup]) -> Iterator[dict[str, Any]]:
     """Findings, each rule's in one line that unfolds."""
     named: set[str] = set()
     for group in groups:
-        subjects = [seen.subject for seen in group.subjects if seen.subject]
-        about = ", ".join(subjects[:_MOST_ABOUT]) or group.subjects[0].evidence
-        more = len(subjects) - _MOST_ABOUT
-        yield {
-            "group": group,
-            "anchor": group.code not in named,
-            "about": fmt.safe(about, 200) + (f" and {more} more" if more > 0 else ""),
-        }
+        about = fmt.safe(group.about(_MOST_ABOUT), 200)
+        yield {"group": group, "anchor": group.code not in named, "about": about}
         named.add(group.code)
 
 

@@ -117,7 +117,7 @@ class StudyWords(LiveWords):
         """A block's place, time and best rates, and how much is left."""
         run = seen.run
         done = run.trials[-1].block + 1
-        if not _block_ended(seen):
+        if seen.slot is not None:  # within the block
             return ""
         codes = f"; findings so far: {seen.findings.plain}" if seen.new_findings else ""
         added = f"; {because_added(run)}" if done == run.header.blocks != blocks_of(run) else ""
@@ -128,11 +128,6 @@ class StudyWords(LiveWords):
     def place(self, seen: RunProgress) -> str:
         """The block."""
         return f"block {seen.block} of {blocks_of(seen.run)}"
-
-
-def _block_ended(seen: RunProgress) -> bool:
-    """Whether the last trial is the last of its block."""
-    return seen.slot is None
 
 
 def _rates(seen: RunProgress) -> str:

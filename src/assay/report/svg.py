@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
@@ -155,6 +155,13 @@ def hatch(x1: float, x2: float, y: float, height: float, cls: str) -> str:
     return element("path", d=d, cls=f"hatch {cls}") if d else ""
 
 
+def box(x: float, y: float, width: float, height: float, cls: str, strength: float, tip: str) -> str:
+    """A filled rectangle that says `tip` to who points at it; `strength` is how opaque it is."""
+    title = f"<title>{escape(fmt.visible(tip))}</title>"
+    look = {"cls": f"fill {cls}", "fill_opacity": f"{strength:.2f}"}
+    return element("rect", title, x=x, y=y, width=width, height=height, **look)
+
+
 def arrow(x: float, y: float, direction: int, cls: str) -> str:
     """The head of an arrow that points right (1) or left (-1), its point at `x`."""
     back = x - 8 * direction
@@ -238,6 +245,32 @@ def logarithmic(values: Iterable[float], start: float, end: float) -> Scale:
     low, high = min(known), max(known)
     room = max((high / low) ** 0.06, 1.01 if high > 1.03 * low else 1.06)
     return Scale(low / room, high * room, start, end, log=True)
+
+
+def below(
+    scale: Scale,
+    ticks: Iterable[float],
+    write: Callable[[float], str],
+    ends: tuple[float, float],
+    width: float,
+) -> Iterator[str]:
+    """The ticks of a horizontal axis: a line each between these `ends`, from above, and its words below, but
+    for those that would touch others."""
+    free = -1.0
+    top, bottom = ends
+    for tick in ticks:
+        words = short(write(tick))
+        at, half = within(scale(tick), words, width), width_of(words, 11) / 2
+        yield line(scale(tick), top, scale(tick), bottom, "grid")
+        if at - half > free:
+            yield text(at, bottom + 15, words, "soft small", "middle")
+            free = at + half + 4
+
+
+def within(x: float, words: str, width: float) -> float:
+    """The middle of small words at `x`, moved as far as they need to lie within the width."""
+    half = width_of(words, 11) / 2
+    return min(max(x, half), width - half)
 
 
 def _even(low: float, high: float, most: int) -> Iterator[float]:

@@ -248,7 +248,7 @@ def in_words(groups: Iterable[FindingGroup]) -> RenderableType:
         mark = f"{SEVERITY_MARK[group.severity]} {group.code} {group.severity}"
         head = Text.assemble((mark, SEVERITY_STYLE[group.severity]), "  ", (group.title, HEADING))
         if group.severity == "note":
-            parts.append(Text.assemble(head, (f": {_in_short(group)}", FAINT)))
+            parts.append(Text.assemble(head, (f": {group.about(MOST_SUBJECTS)}", FAINT)))
             continue
         body = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
         body.add_column(style=FAINT, no_wrap=True)
@@ -257,13 +257,6 @@ def in_words(groups: Iterable[FindingGroup]) -> RenderableType:
             body.add_row(label, Text(text))
         parts += [head, Padding(body, (0, 0, 1, 2))]
     return Group(*parts)
-
-
-def _in_short(group: FindingGroup) -> str:
-    """Whom a note is about; `assay explain` has the rest."""
-    subjects = [seen.subject for seen in group.subjects if seen.subject]
-    about = ", ".join(subjects[:MOST_SUBJECTS]) or group.subjects[0].evidence
-    return about + (f" and {len(subjects) - MOST_SUBJECTS} more" if len(subjects) > MOST_SUBJECTS else "")
 
 
 def _lines(group: FindingGroup) -> Iterable[tuple[str, str]]:

@@ -17,7 +17,7 @@ from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
 from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, AbFlags, Ending
 from assay.dropin.ab.texts import AbProgress
-from assay.engine import driver, target_policy
+from assay.engine import target_policy
 from assay.model.plan import Closed, LoadPlan, Request, StopAtCount, Tls
 
 if TYPE_CHECKING:
@@ -163,11 +163,8 @@ def main(words: Sequence[str]) -> int:
         number = _NO_ADDRESS - problem.number
         console.note(f"apr_sockaddr_info_get() for {problem.host}: {problem.reason} ({number})")
         return number & 0xFF
-    except driver.PlanRefused as problem:
-        flag = _FLAGS.get(problem.field)
-        console.note(f"ab: {flag}: {problem.problem}" if flag else f"ab: {problem}")
     except AssayError as problem:
-        console.note(f"ab: {problem}")
+        front.tell_problem("ab", problem, _FLAGS)
     return EXIT_FAILED
 
 

@@ -172,11 +172,8 @@ def main(words: Sequence[str]) -> int:
         return _end(ended)
     except target_policy.Unresolved as problem:
         console.note(f"getaddrinfo() failed: {problem.reason}")
-    except driver.PlanRefused as problem:
-        flag = _FLAGS.get(problem.field.partition("[")[0])
-        console.note(f"h2load: {flag}: {problem.problem}" if flag else f"h2load: {problem}")
     except AssayError as problem:
-        console.note(f"h2load: {problem}")
+        front.tell_problem("h2load", problem, _FLAGS)
     return EXIT_FAILED
 
 

@@ -11,12 +11,12 @@ from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
 from assay.dropin.wrk.flags import (
+    FLAGS,
     VERSION,
     Refused,
     Unreachable,
     WrkFlags,
     addresses,
-    flag_of,
     given_headers,
     plan,
     reachable,
@@ -45,11 +45,8 @@ def main(words: Sequence[str]) -> int:
         return _test(flags, manners)
     except (Unreachable, driver.ScriptFailed) as problem:
         console.note(str(problem))
-    except driver.PlanRefused as problem:
-        flag = flag_of(problem.field)
-        console.note(f"wrk: {flag}: {problem.problem}" if flag else f"wrk: {problem}")
     except AssayError as problem:
-        console.note(f"wrk: {problem}")
+        front.tell_problem("wrk", problem, FLAGS)
     return EXIT_FAILED
 
 

@@ -292,13 +292,7 @@ def plan(flags: WrkFlags, address: str, *, strict: bool, batch: int = 1) -> Load
     )
 
 
-def flag_of(field: str) -> str:
-    """The flag that a field of the plan was made from; "" where there is none."""
-    name = field.partition("[")[0]
-    return _FLAGS.get(name, "")
-
-
-_FLAGS = {
+FLAGS = {
     "load.connections": "-c",
     "load.max_connections": "-c",
     "load.stages": "-R",
@@ -308,6 +302,7 @@ _FLAGS = {
     "threads": "-t",
     "timeout_ns": "-T",
 }
+"""The flag that each field of the plan is from."""
 
 
 def _ns(time_s: int) -> int:

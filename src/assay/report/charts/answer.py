@@ -17,6 +17,7 @@ from assay.report.charts.drawings import Axis, Strip, draw, lean
 from assay.report.document import Chart, Drawing
 from assay.report.model import compared as told
 from assay.report.model import order, tables
+from assay.report.model.followers import step_words
 from assay.report.model.rows import (
     LoadRows,
     Row,
@@ -191,7 +192,7 @@ def _search(run: Run) -> Chart | None:
             (
                 str(number),
                 fmt.rate(step.rate_per_s),
-                "died" if step.died else {True: "held", False: "missed", None: "no answer"}[step.holds],
+                step_words(step),
                 fmt.safe(step.why, 200),
             )
             for number, step in enumerate(found.steps, start=1)
@@ -224,7 +225,13 @@ def _steps(found: SearchAnswer, capacity: Estimate | None, width: float) -> Draw
         start, first = (40.0, y + 31) if phone else (width - words, y + 16)
         parts += [svg.text(start, first + 13 * row, one, "soft small") for row, one in enumerate(lines)]
         y += 24 + 13 * (len(lines) if phone else max(0, len(lines) - 1))
-    back = (*_capacity(capacity, x, top, y), *_rates(x, top, y))
+    ticks = x.ticks(max(2, int((x.end - x.start) / 70)))
+    title = x.named("rate that was offered")
+    back = (
+        *_capacity(capacity, x, top, y),
+        *svg.below(x, ticks, fmt.rate, (top, y), x.end),
+        svg.text((x.start + x.end) / 2, y + 32, title, "soft small", "middle"),
+    )
     return Drawing(width, y + 40, (*back, *parts))
 
 
@@ -237,17 +244,6 @@ def _capacity(capacity: Estimate | None, x: Scale, top: float, bottom: float) ->
     yield svg.element("rect", x=left, y=top, width=max(2.0, right - left), height=height, cls="band s0")
     if capacity.low is not None and capacity.high is not None:
         yield svg.line(x(capacity.value), top, x(capacity.value), bottom, "refline")
-
-
-def _rates(x: Scale, top: float, bottom: float) -> Iterator[str]:
-    for tick in x.ticks(max(2, int((x.end - x.start) / 70))):
-        yield svg.line(x(tick), top, x(tick), bottom, "grid")
-        words = svg.short(fmt.rate(tick))
-        at = min(x(tick), x.end - svg.width_of(words, 11) / 2)
-        yield svg.text(at, bottom + 15, words, "soft small", "middle")
-    yield svg.text(
-        (x.start + x.end) / 2, bottom + 32, x.named("rate that was offered"), "soft small", "middle"
-    )
 
 
 def claims(run: Run) -> Chart | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from xml.sax.saxutils import escape
 
 from assay.core import units as fmt
 from assay.model.run import Run
@@ -70,7 +69,7 @@ def _drawn(bars: Sequence[tuple[str, CoreShares]], parts: Sequence[str], width: 
         if x + wide > width and x > 0:
             x, y = 0.0, y + 18
         look, strength = _LOOK[part]
-        drawn.append(_box(x, y + 2, 11, 11, look, strength, part))
+        drawn.append(svg.box(x, y + 2, 11, 11, look, strength, part))
         drawn.append(svg.text(x + 16, y + 12, part, "small"))
         x += wide
     return Drawing(width, y + 20, tuple(drawn))
@@ -85,22 +84,9 @@ def _bar(one: CoreShares, parts: Sequence[str], y: float, width: float) -> Itera
         wide = share * width
         look, strength = _LOOK[part]
         words = f"{part} {fmt.share(share)}"
-        yield _box(x, y, max(0.5, wide - _GAP), _BAR, look, strength, words)
+        yield svg.box(x, y, max(0.5, wide - _GAP), _BAR, look, strength, words)
         if part in ("idle", "unknown") and svg.width_of(words, 11) + 8 < wide:
             yield svg.text(x + 4, y + 13, words, "small")
         elif svg.width_of(fmt.share(share), 11) + 8 < wide:
             yield svg.text(x + 4, y + 13, fmt.share(share), "small")
         x += wide
-
-
-def _box(x: float, y: float, width: float, height: float, look: str, strength: float, tip: str) -> str:
-    return svg.element(
-        "rect",
-        f"<title>{escape(fmt.visible(tip))}</title>",
-        x=x,
-        y=y,
-        width=width,
-        height=height,
-        cls=f"fill {look}",
-        fill_opacity=f"{strength:.2f}",
-    )

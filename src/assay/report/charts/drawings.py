@@ -95,15 +95,8 @@ def _grid(
     for tick in ticks:
         yield svg.line(x.start, y(tick), x.end, y(tick), "grid")
         yield svg.text(x.start - 6, y(tick) + 4, svg.short(frame.write_y(tick)), "soft small", "end")
-    free = 0.0
-    for tick in frame.x_ticks or x.ticks(max(2, int((x.end - x.start) / _TICK_ROOM))):
-        words = svg.short(frame.write_x(tick))
-        half = svg.width_of(words, 11) / 2
-        at = min(max(x(tick), half), width - half)
-        yield svg.line(x(tick), top, x(tick), y.start, "grid")
-        if at - half > free:
-            yield svg.text(at, y.start + 15, words, "soft small", "middle")
-            free = at + half + 4
+    across = frame.x_ticks or x.ticks(max(2, int((x.end - x.start) / _TICK_ROOM)))
+    yield from svg.below(x, across, frame.write_x, (top, y.start), width)
     yield svg.text((x.start + x.end) / 2, y.start + 32, x.named(frame.x_title), "soft small", "middle")
     if frame.level is not None:
         value, words = frame.level
@@ -265,7 +258,7 @@ def draw(strips: Sequence[Strip], axis: Axis, width: float) -> Drawing:
     titles = svg.wrapped(scale.named(axis.unit), 0.9 * width if phone else scale.end - scale.start, 11)
     parts += [
         svg.text(
-            _within((scale.start + scale.end) / 2, one, width),
+            svg.within((scale.start + scale.end) / 2, one, width),
             y + 31 + 14 * place,
             one,
             "soft small",
@@ -274,12 +267,6 @@ def draw(strips: Sequence[Strip], axis: Axis, width: float) -> Drawing:
         for place, one in enumerate(titles)
     ]
     return Drawing(width, y + 24 + 14 * len(titles), (*_axis(axis, scale, top, y, width), *parts))
-
-
-def _within(x: float, words: str, width: float) -> float:
-    """The middle of small words at `x`, moved as far as they need to lie within the width."""
-    half = svg.width_of(words, 11) / 2
-    return min(max(x, half), width - half)
 
 
 def _wide(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str], float]:
@@ -351,25 +338,15 @@ def _track(strip: Strip, scale: Scale, y: float) -> Iterator[str]:
         yield svg.mark(shape(strip.colour), scale(strip.value), y, f"fill {cls}", tip=tip)
 
 
-def _axis(axis: Axis, scale: Scale, top: float, bottom: float, width: float) -> list[str]:
-    """Lines behind the strips and ticks; words that would touch are left out."""
-    parts, free = [], -1.0
-    for tick in scale.ticks(max(2, int((scale.end - scale.start) / _AXIS_ROOM))):
-        x, words = scale(tick), svg.short(axis.write(tick))
-        half = svg.width_of(words, 11) / 2
-        at = min(max(x, half), width - half)
-        parts.append(svg.line(x, top, x, bottom, "grid"))
-        if at - half > free:
-            parts.append(svg.text(at, bottom + 14, words, "soft small", "middle"))
-            free = at + half + 4
+def _axis(axis: Axis, scale: Scale, top: float, bottom: float, width: float) -> Iterator[str]:
+    """Lines behind the strips, and ticks."""
+    ticks = scale.ticks(max(2, int((scale.end - scale.start) / _AXIS_ROOM)))
+    yield from svg.below(scale, ticks, axis.write, (top, bottom), width)
     for value, words in axis.lines:
-        x = scale(value)
-        parts.append(svg.line(x, top - 4, x, bottom, "refline"))
-        shown = svg.cut(words, width, 11)
-        half = svg.width_of(shown, 11) / 2
-        at = min(max(x, half), width - half)
-        parts.append(svg.text(at, top - 8, shown, "soft small", "middle", whole=words))
-    return parts
+        x, shown = scale(value), svg.cut(words, width, 11)
+        yield svg.line(x, top - 4, x, bottom, "refline")
+        at = svg.within(x, shown, width)
+        yield svg.text(at, top - 8, shown, "soft small", "middle", whole=words)
 
 
 def lean(strips: Iterable[Strip]) -> tuple[Strip, ...]:

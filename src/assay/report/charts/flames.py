@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from xml.sax.saxutils import escape
 
 from assay.core import units as fmt
 from assay.model.run import Run
@@ -126,16 +125,7 @@ def _bar(
         tip += f", was {fmt.share(before)}"
         moved = part - before
         fill, opacity = ("s-bad" if moved > 0 else "s0"), min(0.85, 0.08 + 4 * abs(moved))
-    bar = svg.element(
-        "rect",
-        f"<title>{escape(fmt.visible(tip))}</title>",
-        x=x,
-        y=y,
-        width=max(0.5, wide - _GAP),
-        height=_ROW - _GAP,
-        cls=f"fill {fill}",
-        fill_opacity=f"{opacity:.2f}",
-    )
+    bar = svg.box(x, y, max(0.5, wide - _GAP), _ROW - _GAP, fill, opacity, tip)
     if wide < _WORTH_A_NAME:
         return bar
     return bar + svg.text(x + 3, y + 12, svg.cut(name, wide - 6, 11), "small", whole=tip)

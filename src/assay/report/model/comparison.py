@@ -44,12 +44,6 @@ def gate_sentence(run: Run, gate: Gate) -> str:
     return f"{known}: whether {limit} is kept cannot be told{why}"
 
 
-def gate_state(gate: Gate) -> str:
-    """Where it stands, for a line of a log."""
-    ratio = fmt.ratio(gate.ratio)
-    return f"head / base {ratio}, limit of {fmt.share(gate.allowed, exact=True)}: {gate.outcome}"
-
-
 def what_would_decide(run: Run, found: ComparisonAnswer, gate: Gate) -> str:
     """How many more blocks; empty where nothing is left to decide, or no number of blocks would."""
     if gate.outcome != "could not tell" or gate.limits:
@@ -171,8 +165,10 @@ def state(run: Run) -> str:
         whys = [(name_of_case(run, case.id), _why(run, case)) for case in found.unmeasured]
         hopeless = "; ".join(f"{fmt.safe(name, 40)}:{why}" for name, why in whys if why)
         return f"{size}: {hopeless}" if hopeless else size
-    if found.gate is not None:
-        return f"{size}: {gate_state(found.gate)}"
+    gate = found.gate
+    if gate is not None:
+        limit = f"limit of {fmt.share(gate.allowed, exact=True)}"
+        return f"{size}: head / base {fmt.ratio(gate.ratio)}, {limit}: {gate.outcome}"
     best = name_of_case(run, found.best.id)
     pairs = ", ".join(
         f"{fmt.safe(best, 40)} / {fmt.safe(name_of_case(run, pair.other.id), 40)} {fmt.ratio(pair.ratio)}"

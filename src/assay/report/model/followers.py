@@ -45,7 +45,7 @@ def search_steps(run: Run) -> Table:
             (
                 Cell(str(number)),
                 Cell(fmt.rate(step.rate_per_s)),
-                Cell(_step_words(step), "plain" if step.holds else "warn"),
+                Cell(step_words(step), "plain" if step.holds else "warn"),
                 Cell(fmt.safe(step.why, 200)),
             )
         )
@@ -58,12 +58,13 @@ def search_line(found: SearchAnswer) -> str:
     """The last trial and where the search stands, in a line."""
     step = found.steps[-1]
     why = fmt.safe(step.why, 120)
-    said = f"[{len(found.steps):>2}] {fmt.rate(step.rate_per_s)}: {_step_words(step)} ({why})"
+    said = f"[{len(found.steps):>2}] {fmt.rate(step.rate_per_s)}: {step_words(step)} ({why})"
     known = "not known yet" if found.capacity is None else fmt.rate_between(found.capacity)
     return f"{said}; capacity {known}"
 
 
-def _step_words(step: Step) -> str:
+def step_words(step: Step) -> str:
+    """What came of a trial of a search."""
     if step.died:
         return "died"
     return {True: "held", False: "missed", None: "no answer"}[step.holds]
