@@ -86,6 +86,23 @@ from assay.report.frames import frames_of
 times = frames_of(store.load(pathlib.Path(sys.argv[1])))["latency"]["latency_ns"]
 print("whole seconds" if times and all(time % 1e9 == 0 for time in times) else times)
 """
+LAST_BYTE = """
+#[test]
+fn the_last_byte_comes_after_the_first() {
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            peer.send("HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhel");
+            peer.send("lo");
+        }
+    });
+    let measurement = run(&plan(&server, 1, 20, json!({})));
+    assert_eq!(measurement.last_byte_time.count, 20);
+    let whole = measurement.first_byte_time.mean_ns + measurement.last_byte_time.mean_ns;
+    assert!((whole - measurement.service_time.mean_ns).abs() < 1.0);
+}
+"""
+CARGO = ("cargo", "test", "-p", "assay-engine", "--test", "together", "the_last_byte", "--", "--nocapture")
+LONG = os.environ.get("ASSAY_LONG") == "1"
 ASSAY = (sys.executable, "-m", "assay.cli.main")
 WRITING = ("env", "ASSAY_GOLDEN=write")
 
@@ -116,6 +133,36 @@ CHANGES = {
         },
         (sys.executable, "-m", "pytest", "-q", "tests/golden/test_run_pair.py"),
         "passed",
+    ),
+    "A metric of each request": Change(
+        4,
+        {
+            "crates/engine/src/connection.rs": (
+                "    is_answering: bool,\n    decoder",
+                "    first_byte_at_ns: u64,\n",
+                "            is_answering: false,\n            decoder",
+                "            first_byte_at_ns: 0,\n",
+                "                context.recorder.times.first_byte_time",
+                "                self.first_byte_at_ns = now_ns;\n",
+                "            context.recorder.service_time.record(ns);",
+                "            let last_byte_ns = now_ns.saturating_sub(self.first_byte_at_ns);\n"
+                "            context.recorder.times.last_byte_time.record(last_byte_ns);\n",
+            ),
+            "crates/engine/src/record/measurement.rs": (
+                "] $($more)*",
+                " last_byte_time",
+                "        /// What HTTP/2 has beside",
+                "        /// First to last byte of the answer.\n"
+                "        pub last_byte_time: Histogram => each,\n",
+            ),
+            "src/assay/report/model/load_document.py": (
+                '        ("connect", measured.connect_time',
+                '        ("last byte", measured.last_byte_time, True),\n',
+            ),
+            "crates/engine/tests/closed_loop.rs": ("", LAST_BYTE),
+        },
+        CARGO if LONG else ("true",),
+        "1 passed" if LONG else "",
     ),
     "A field of the record": Change(
         3,
@@ -201,9 +248,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkout without what is built, but for the engine."""
     folder = tmp_path_factory.mktemp("copy")
     skip = shutil.ignore_patterns("__pycache__", "target", ".venv", "node_modules")
-    for name in ("src", "tests", "servers", "studies"):
+    for name in ("src", "tests", "servers", "studies", "crates"):
         shutil.copytree(ROOT / name, folder / name, ignore=skip)
-    shutil.copy(ROOT / "pyproject.toml", folder)
+    for name in ("pyproject.toml", "Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, folder)
     return folder
 
 
@@ -234,7 +282,8 @@ def test_a_change_touches_few_files_and_works(name: str, copy: Path) -> None:
     assert len(change.edits) <= change.most
     undo = make(change, copy)
     try:
-        environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
+        target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
+        environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "CARGO_TARGET_DIR": target}
         done = subprocess.run(
             change.command, cwd=copy, env=environment, capture_output=True, text=True, check=False
         )

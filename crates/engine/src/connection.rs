@@ -126,7 +126,7 @@ impl<T> Connection<T> {
             if !self.is_answering && input.first() == Some(&b'H') {
                 self.is_answering = true;
                 let first_byte_ns = self.exchange.note_first_byte(now_ns);
-                context.recorder.first_byte_time.record(first_byte_ns);
+                context.recorder.times.first_byte_time.record(first_byte_ns);
             }
             let before = input;
             let is_head = self.exchange.is_head(program);

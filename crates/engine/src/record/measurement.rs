@@ -22,6 +22,15 @@ use super::window_times::window_times;
 pub use super::windows::{Phase, Window};
 use super::windows::{common_windows, phase, windows};
 
+/// Hands to another macro the times that leave with [`Measurement`] by the names under which a recorder has them: what
+/// records, clears and adds them up follows from this list.
+macro_rules! recorded_times {
+    ($make:ident $($more:tt)*) => {
+        $make! { [connect_time first_byte_time] $($more)* }
+    };
+}
+pub(super) use recorded_times;
+
 /// How many requests failed in one way, whose fault it was, and one example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -7,6 +7,7 @@ use super::counter::{Counter, STATUSES};
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::http3::Http3Counts;
+use super::measurement::recorded_times;
 use super::notes::{Counts, Notes};
 use super::open_times::OpenTimes;
 use super::series::Series;
@@ -34,6 +35,27 @@ pub(crate) struct Totals {
     pub(crate) strayed: Counter,
 }
 
+macro_rules! times {
+    ([$($name:ident)+]) => {
+        /// Times of every request or connection.
+        #[derive(Debug)]
+        pub(crate) struct Times {
+            $(pub(crate) $name: Histogram,)+
+        }
+
+        impl Times {
+            fn new() -> Self {
+                Self { $($name: Histogram::new(),)+ }
+            }
+
+            fn clear(&self) {
+                $(self.$name.clear();)+
+            }
+        }
+    };
+}
+recorded_times!(times);
+
 /// Everything one worker writes down.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -48,8 +70,7 @@ pub(crate) struct Recorder {
     pub(crate) in_http10: Counter,
     pub(crate) failures: Box<[Counter]>,
     pub(crate) service_time: Histogram,
-    pub(crate) first_byte_time: Histogram,
-    pub(crate) connect_time: Histogram,
+    pub(crate) times: Times,
     /// Of transports that shake hands.
     pub(crate) handshake_time: Option<Histogram>,
     pub(crate) open_loop: Option<OpenTimes>,
@@ -96,8 +117,7 @@ impl Recorder {
             in_http10: Counter::default(),
             failures: counters(Failure::ALL.len()),
             service_time: Histogram::new(),
-            first_byte_time: Histogram::new(),
-            connect_time: Histogram::new(),
+            times: Times::new(),
             handshake_time: shakes_hands.then(Histogram::new),
             open_loop: is_open_loop.then(|| OpenTimes {
                 response_time: Histogram::new(),
@@ -249,8 +269,7 @@ impl Recorder {
             in_http10,
             failures,
             service_time,
-            first_byte_time,
-            connect_time,
+            times,
             handshake_time,
             open_loop,
             by_request,
@@ -277,9 +296,8 @@ impl Recorder {
             table.iter().for_each(|count| count.set(0));
         }
         in_http10.set(0);
-        for histogram in [service_time, first_byte_time, connect_time] {
-            histogram.clear();
-        }
+        service_time.clear();
+        times.clear();
         if let Some(histogram) = handshake_time {
             histogram.clear();
         }

@@ -10,6 +10,7 @@ use super::http2::Http2;
 use super::http3::Http3;
 use super::measurement::{
     self, Accounting, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Worker,
+    recorded_times,
 };
 use super::open_times::OpenTimes;
 use super::recorder::{Recorder, Totals};
@@ -103,6 +104,16 @@ impl<'a> Kept<'a> {
     }
 }
 
+/// A measurement with the times that recorders have by the same names, and all else.
+macro_rules! measurement_of {
+    ([$($name:ident)+] $recorders:ident { $($all_else:tt)* }) => {
+        Measurement {
+            $($name: merged($recorders, |recorder| &recorder.times.$name).export(),)+
+            $($all_else)*
+        }
+    };
+}
+
 /// The measurement of an ended run.
 ///
 /// # Errors
@@ -120,7 +131,7 @@ pub(crate) fn measurement(
         |figure: fn(&Totals) -> &Counter| sum(recorders, |recorder| figure(&recorder.totals));
     let mut windows = windows(recorders, Phase::Warmup, times);
     windows.extend(self::windows(recorders, Phase::Measured, times));
-    Ok(Measurement {
+    Ok(recorded_times!(measurement_of recorders {
         started_at_unix_ns: times.started_at_unix_ns,
         warmup_ns: times.measure_from_ns,
         measured_ns,
@@ -155,10 +166,8 @@ pub(crate) fn measurement(
         service_time: merged(recorders, |recorder| &recorder.service_time).export(),
         response_time: merged_open(recorders, |t| &t.response_time).map(|m| m.export()),
         send_lag: merged_open(recorders, |t| &t.send_lag).map(|m| m.export()),
-        connect_time: merged(recorders, |recorder| &recorder.connect_time).export(),
         handshake_time: handshake_time(recorders),
         handshakes: handshakes(whole),
-        first_byte_time: merged(recorders, |recorder| &recorder.first_byte_time).export(),
         http2: http2(whole),
         http3: http3(whole),
         missed_starts: total(|t| &t.missed_starts),
@@ -175,7 +184,7 @@ pub(crate) fn measurement(
         workers: workers(recorders, cpus),
         under_way: under_way(recorders, times.measure_from_ns, times.end_ns),
         engine_version: env!("CARGO_PKG_VERSION").into(),
-    })
+    }))
 }
 
 /// The live view.

@@ -69,7 +69,7 @@ impl Reading<'_> {
     pub(super) fn take_head(&mut self, key: u32, head: ResponseHead) {
         let exchange = &mut self.slots[key as usize].exchange;
         let first_byte_ns = exchange.note_first_byte(self.now_ns);
-        (self.first_bytes).add(first_byte_ns, &self.context.recorder.first_byte_time);
+        (self.first_bytes).add(first_byte_ns, &self.context.recorder.times.first_byte_time);
         exchange.take_head(head, &[], self.program, self.context);
     }
 
@@ -77,7 +77,7 @@ impl Reading<'_> {
     #[inline]
     pub(super) fn end(mut self) -> u32 {
         let recorder = &self.context.recorder;
-        self.first_bytes.record(&recorder.first_byte_time);
+        self.first_bytes.record(&recorder.times.first_byte_time);
         self.services.record(&recorder.service_time);
         self.answers
     }

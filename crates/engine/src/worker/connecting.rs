@@ -29,7 +29,7 @@ impl<T: Transport> Worker<T> {
 
     pub(super) fn note_connected(&mut self, connect_time_ns: u64, is_again: bool) {
         let recorder = &self.arm.context.recorder;
-        recorder.connect_time.record(connect_time_ns);
+        recorder.times.connect_time.record(connect_time_ns);
         match is_again {
             true => recorder.reopened.add(1),
             false => {

@@ -13,8 +13,7 @@ const _: fn(&Recorder, &OpenTimes, &Totals) = |recorder, times, totals| {
         in_http10: _,
         failures: _,
         service_time: _,
-        first_byte_time: _,
-        connect_time: _,
+        times: _, // each, by its name in measurement.rs
         handshake_time: _,
         open_loop: _,
         by_request: _, // by by_request.rs, which takes it apart
