@@ -276,6 +276,7 @@ def make(change: Change, folder: Path) -> Callable[[], None]:
     return undo
 
 
+@pytest.mark.timeout(1800)  # the engine is built, where it is LONG
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_touches_few_files_and_works(name: str, copy: Path) -> None:
     change = CHANGES[name]

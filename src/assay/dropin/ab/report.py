@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,7 +98,8 @@ def report(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> str:
     lines = ["", "", *_where(flags, seen), ""]
     length = "Variable" if flags.variable_length else f"{figures.document_bytes} bytes"
     lines += [labelled("Document Path", flags.url.path), labelled("Document Length", length), ""]
-    lines += _counts(flags, figures)
+    counts = _counts(flags, figures, ("connect", "receive", "length", "exceptions"))
+    lines += [labelled(label, value) if label else f"   {value}" for label, value in counts]
     lines += _rates(flags, figures)
     if figures.done:
         lines += ["", *_connection_times(flags, figures)]
@@ -125,25 +126,23 @@ def _where(flags: AbFlags, seen: ServerInfo) -> Iterator[str]:
             yield labelled("TLS Server Name", seen.security.server_name)
 
 
-def _counts(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
-    yield labelled("Concurrency Level", flags.concurrency)
-    yield labelled("Time taken for tests", f"{figures.time_s:.3f} seconds")
-    yield labelled("Complete requests", figures.done)
+def _counts(flags: AbFlags, figures: AbFigures, kinds: Sequence[str]) -> Iterator[tuple[str, object]]:
+    """Labels and values that text and tables share; failures of these `kinds` have no label."""
+    yield "Concurrency Level", flags.concurrency
+    yield "Time taken for tests", f"{figures.time_s:.3f} seconds"
+    yield "Complete requests", figures.done
     failures = figures.failures
-    yield labelled("Failed requests", failures.total)
+    yield "Failed requests", failures.total
     if failures.total:
-        yield (
-            f"   (Connect: {failures.connect}, Receive: {failures.receive}, "
-            f"Length: {failures.length}, Exceptions: {failures.exceptions})"
-        )
+        yield "", f"({', '.join(f'{kind.capitalize()}: {getattr(failures, kind)}' for kind in kinds)})"
     if figures.not_2xx:
-        yield labelled("Non-2xx responses", figures.not_2xx)
+        yield "Non-2xx responses", figures.not_2xx
     if flags.keep_alive:
-        yield labelled("Keep-Alive requests", figures.kept_alive)
-    yield labelled("Total transferred", f"{figures.bytes_read} bytes")
+        yield "Keep-Alive requests", figures.kept_alive
+    yield "Total transferred", f"{figures.bytes_read} bytes"
     if flags.body is not None:
-        yield labelled("Total body sent", figures.bytes_written)
-    yield labelled("HTML transferred", f"{figures.body_bytes} bytes")
+        yield "Total body sent", figures.bytes_written
+    yield "HTML transferred", f"{figures.body_bytes} bytes"
 
 
 def _rates(flags: AbFlags, figures: AbFigures) -> Iterator[str]:
@@ -217,27 +216,13 @@ def page(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _html_lines(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> Iterator[tuple[str | None, str]]:
+def _html_lines(flags: AbFlags, seen: ServerInfo, figures: AbFigures) -> Iterator[tuple[str | None, object]]:
     for label, value in server_lines(flags, seen):
         yield f"{label}:", value
     yield "Document Path:", flags.url.path
     yield "Document Length:", "Variable" if flags.variable_length else f"{figures.document_bytes} bytes"
-    yield "Concurrency Level:", str(flags.concurrency)
-    yield "Time taken for tests:", f"{figures.time_s:.3f} seconds"
-    yield "Complete requests:", str(figures.done)
-    failures = figures.failures
-    yield "Failed requests:", str(failures.total)
-    if failures.total:
-        parts = f"Connect: {failures.connect}, Length: {failures.length}, Exceptions: {failures.exceptions}"
-        yield None, f"({parts})"
-    if figures.not_2xx:
-        yield "Non-2xx responses:", str(figures.not_2xx)
-    if flags.keep_alive:
-        yield "Keep-Alive requests:", str(figures.kept_alive)
-    yield "Total transferred:", f"{figures.bytes_read} bytes"
-    if flags.body is not None:
-        yield "Total body sent:", str(figures.bytes_written)
-    yield "HTML transferred:", f"{figures.body_bytes} bytes"
+    for label, count in _counts(flags, figures, ("connect", "length", "exceptions")):
+        yield f"{label}:" if label else None, count
     yield from _html_rates(flags, figures)
 
 
