@@ -188,3 +188,17 @@ def test_requests_without_an_answer_are_behind_no_percentile(good: str, few: boo
 def test_users_of_a_load_without_a_tool_wait_for_their_answers(word: str, closed: bool) -> None:
     text = f"# Load test\n\nUsers: 100\nThroughput: 50 req/s\nLatency p99: 80 ms\n\nAll{word}.\n"
     assert ("M5" in codes(text)) is closed
+
+
+@pytest.mark.parametrize(
+    ("count", "few"),
+    [("Всего запросов: 293", True), ("总请求数：293", True), ("Всего запросов: 29300", False)],
+)
+def test_a_name_and_a_value_are_read_in_every_script(count: str, few: bool) -> None:
+    text = f"# k6\n\n- {count}\n- RPS: 48.7\n- Latency p99: 9.00 ms\n"
+    assert ("S1" in codes(text)) is few
+
+
+def test_a_figure_that_is_wanted_is_none_of_a_result() -> None:
+    text = "By wrk.\n\nЦелевой RPS: 5 запросов в секунду\nВсего запросов: 1500\nRPS: 5.2 запросов/секунду\n"
+    assert [one.figures["rate"].quote for one in audited(text).evidence.results] == ["5.2 запросов/секунду"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from assay.audit.document import Figure, TextBlock, TextDocument, TextLine, TextTable
-from assay.audit.headings import Heading, bare, heading, put
+from assay.audit.headings import FIELD, Heading, bare, heading, put
 from assay.audit.interval import Interval, is_european
 from assay.audit.quantities import Kind, quantities
 
@@ -158,9 +158,6 @@ def _cell(head: Heading | None, cell: str, line: int, european: bool) -> tuple[K
     )
 
 
-_FIELD = re.compile(
-    r"^[^\w]{0,12}(?P<key>[^\W_][^:=|\n]{0,50}?)\s{0,20}(?::|=|\.{3,40})\s{0,30}(?P<value>[~≈<>]?\s?\d.{0,80})$"
-)
 _TITLE = re.compile(r"^[^\w]{0,6}(?P<title>[^\d\W].{0,60}|\d{1,5}\s.{0,60}):\s*$")
 
 
@@ -174,7 +171,7 @@ def _in_lines(block: TextBlock, path: tuple[str, ...], before: str, needed: bool
             above = titled["title"]
         elif any(letter.isdigit() for letter in text):
             end = 0
-            field = _FIELD.match(text)
+            field = FIELD.match(text)
             head = heading(field["key"]) or bare(field["key"]) if field else None
             told = _cell(head, field["value"], line.number, False) if field and head else None
             if told is not None and field is not None:

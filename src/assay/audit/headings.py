@@ -268,6 +268,11 @@ def _unit_of(figure: str, words: str) -> float:
     return 0.0
 
 
+FIELD = re.compile(
+    r"^[^\w%#]{0,12}(?P<key>(?:[^\W_]|[%#])[^:=：|\n]{0,50}?)\s{0,20}(?:[:=：]|\.{3,60}:?)\s{0,30}"
+    r"(?P<value>[~≈<>]?\s?\d.{0,80})$"
+)
+"""A line "name: value", whatever signs stand before it."""
 CELL = re.compile(
     rf"^[~≈<>≤≥+\s]{{0,4}}(?P<number>{NUMBER})\s{{0,3}}(?P<multiple>k|K|M|mil|million|万|萬|Mio\.?|млн|тыс)?"
     r"(?P<rest>(?:\s|±|\+/-|\+-|%|[^\W\d_]|[µμ/(\[（]).{0,60})?$"

@@ -16,7 +16,8 @@ from assay.audit.document import (
     TextTable,
     is_percentile,
 )
-from assay.audit.headings import RATE, Heading, bare, heading, put
+from assay.audit.figures import NEEDED
+from assay.audit.headings import FIELD, RATE, Heading, bare, heading, put
 from assay.audit.interval import NUMBER, SPAN, Interval, is_european, printed, seconds, size_in, spanned
 from assay.audit.names import key_of
 from assay.audit.reading.plain import unmarked
@@ -152,10 +153,6 @@ def listing(held: list[Reported]) -> Iterator[Grid]:
         yield Grid(TextTable(first, (), ()), tuple(replace(one, table=first) for one in held))
 
 
-_FIELD = re.compile(
-    r"^[\s*•+>#✓✔|─└├-]{0,12}(?P<key>[A-Za-z%#\d][^:=|\n]{0,50}?)\s{0,20}(?::|=|\.{3,60}:?)\s{0,30}"
-    r"(?P<value>[~≈<>]?\s?\d.{0,80})$"
-)
 _FAR_APART = 4
 """Lines without a figure between two figures of one result."""
 _SAME_RESULT = re.compile(
@@ -212,8 +209,8 @@ _Told = tuple[Heading, str, str]
 
 def _figures_of(line: TextLine) -> list[_Told]:
     """What a line tells: the kind of its figure, the words for it, and the figure as it is written."""
-    found = _FIELD.match(line.text)
-    if found is None:
+    found = FIELD.match(line.text)
+    if found is None or NEEDED.search(found["key"]):
         return []
     key, value = found["key"].strip(), found["value"].strip()
     kind = heading(key) or bare(key)

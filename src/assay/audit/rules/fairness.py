@@ -7,49 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from assay.audit.document import Reported, TextBlock, sentences
+from assay.audit.document import Figure, Reported, TextBlock, sentences
 from assay.audit.evidence import Evidence
-from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered
-from assay.audit.names import aliases, distinct, is_scenario, key_of, places
-from assay.audit.tables import Grid
+from assay.audit.finding import AuditHit, audit_rule, hit_at, number
+from assay.audit.interval import exactly
+from assay.audit.names import aliases, distinct, key_of, places
 
 _LOADS = ("connections", "threads", "workers")
-
-
-def unequal_loads(seen: Evidence) -> Iterator[AuditHit]:
-    """W6: loads, threads or workers that two compared names do not share at all."""
-    groups: dict[int, dict[str, list[Reported]]] = defaultdict(dict)
-    for a, b in seen.certain():
-        group = a.table
-        if not group and (a.get("duration") is None or b.get("duration") is None):
-            continue
-        for one in (a, b):
-            named = groups[group].setdefault(key_of(one.label), [])
-            if one not in named:
-                named.append(one)
-    for sides in groups.values():
-        yield from _differing(list(sides.values()))
-
-
-def _differing(sides: list[list[Reported]]) -> Iterator[AuditHit]:
-    first, *others = sides
-    for name in _LOADS:
-        mine = {figure.value.middle for one in first if (figure := one.get(name)) is not None}
-        for other in others:
-            theirs = [figure for one in other if (figure := one.get(name)) is not None]
-            if not mine or not theirs or any(figure.value.middle in mine for figure in theirs):
-                continue
-            figure = theirs[0]
-            if not distinct(first[0].label, other[0].label):
-                continue
-            yield hit_at(
-                figure,
-                f"{number(min(mine))} {name} for {first[0].label!r}, {number(figure.value.middle)} "
-                f"for {other[0].label!r}",
-                first[0].line,
-                other[0].line,
-            )
-            return
 
 
 _COUNT = r"(?P<count>\d{1,4}|one|two|four|eight|single)"
@@ -81,76 +45,62 @@ def _means(text: str) -> dict[str, float]:
     return found
 
 
-def _bare(label: str) -> str:
-    return key_of(_MEANS.sub(" ", label))
-
-
-def unequal_names(seen: Evidence) -> Iterator[AuditHit]:
-    """W6: labels such as "Foo (4 workers)" and "Bar (1 worker)" that no row makes even."""
-    for grid in seen.grids:
-        sides: dict[str, list[tuple[Reported, dict[str, float]]]] = defaultdict(list)
-        for row in grid.results[:60]:
-            if not sides[_bare(row.label)] or sides[_bare(row.label)][-1][0].label != row.label:
-                sides[_bare(row.label)].append((row, _means(row.label)))
-        named = [(name, rows) for name, rows in sides.items() if name and not is_scenario(rows[0][0].label)]
-        told = list(_uneven(named))
-        yield from told or _uncrossed(grid)
-
-
-def _uncrossed(grid: Grid) -> Iterator[AuditHit]:
-    """Rows "Foo (c64)" and "Bar (c128)" of a table in which nothing was measured with both."""
-    told = [
-        (row, int(count[0]["count3"]))
-        for row in grid.results[:60]
-        if len(count := [each for each in _MEANS.finditer(row.label) if each["kind3"]]) == 1
-    ]
-    names = [" ".join(_MEANS.sub(" ", row.label).split()) for row, _ in told]
-    if len(told) < len(grid.results) or len(set(names)) < len(names):
-        return
-    first, load = told[0]
-    for row, other in told[1:]:
-        if other != load:
-            words = f"{numbered(load, 'connection')} for {first.label!r}, {number(other)} for {row.label!r}"
-            yield AuditHit(row.line, row.label, words, about=(first.line, row.line))
-            return
-
-
-def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) -> Iterator[AuditHit]:
-    for (_, first), (_, second) in combinations(sides, 2):
-        for kind in sorted({kind for _, told in first for kind in told}):
-            if not all(kind in told for _, told in (*first, *second)):
-                continue
-            if {told[kind] for _, told in first} & {told[kind] for _, told in second}:
-                continue
-            a, b = first[0], second[0]
-            yield AuditHit(
-                b[0].line,
-                b[0].label,
-                f"{number(a[1][kind])} {kind} for {a[0].label!r}, {number(b[1][kind])} for {b[0].label!r}",
-                about=(a[0].line, b[0].line),
-            )
-            return
-
-
-def unequal_starts(seen: Evidence) -> Iterator[AuditHit]:
-    """W6: servers whose own commands, each above its output, start different numbers of workers."""
-    texts = seen.document.text_at
-    told: dict[int, tuple[float, int, str]] = {}
-    last = 0
+def _started(seen: Evidence) -> dict[int, Figure]:
+    """The workers with which the servers of outputs were started, by commands above them."""
+    texts, found, last = seen.document.text_at, {}, 0
     for result in seen.outputs:
         section = seen.section(result.line)
-        begin = max(last + 1, section.line if section else 1)
-        for at in range(begin, result.line):
-            found = _STARTED.search(texts.get(at, ""))
-            if found:
-                told[result.line] = (float(found["one"] or found["two"]), at, found[0])
+        for line in range(max(last + 1, section.line if section else 1), result.line):
+            if told := _STARTED.search(texts.get(line, "")):
+                found[result.line] = Figure(exactly(float(told["one"] or told["two"])), line, told[0])
         last = result.last
-    for a, b in seen.certain():
-        if a.line in told and b.line in told and told[a.line][0] != told[b.line][0]:
-            mine, (count, line, quote) = told[a.line], told[b.line]
-            words = f"{number(mine[0])} for {a.label!r} (line {mine[1]}), {number(count)} for {b.label!r}"
-            yield AuditHit(line, quote, words, about=(a.line, b.line))
-            return
+    return found
+
+
+def _loads(one: Reported, started: dict[int, Figure], sure: bool) -> dict[str, Figure]:
+    """What a result had of connections, workers and the like: by its name and, if it is compared, figures."""
+    by_name = _means(one.label).items() if one.table else ()
+    told = {f"{kind}s": Figure(exactly(count), one.line, one.label) for kind, count in by_name}
+    if sure and (one.table or one.get("duration") is not None):
+        told |= {name: figure for name in _LOADS if (figure := one.get(name)) is not None}
+    return told | ({"workers": started[one.line]} if sure and one.line in started else {})
+
+
+def unequal_loads(seen: Evidence) -> Iterator[AuditHit]:
+    """W6: means that two compared names do not share in any result."""
+    compared = list(dict.fromkeys((one.line, one.label) for pair in seen.certain() for one in pair))
+    started = _started(seen)
+    groups: dict[int, dict[str, _Side]] = defaultdict(lambda: defaultdict(list))
+    for one in (*(row for grid in seen.grids for row in grid.results[:60]), *seen.outputs):
+        sure = (one.line, one.label) in compared
+        if sure or one.table:
+            name = " ".join(_MEANS.sub(" ", one.label).split())
+            groups[one.table][name].append((one, _loads(one, started, sure)))
+    for sides in groups.values():
+        pairs = combinations(list(sides.values())[:60], 2)
+        yield from next(filter(None, (_uneven(*pair) for pair in pairs)), [])
+
+
+_Side = list[tuple[Reported, dict[str, Figure]]]
+"""The results of one name, each with its means."""
+
+
+def _uneven(first: _Side, second: _Side) -> list[AuditHit]:
+    """Where each result of both tells a number of the same, and no two agree."""
+    (a, mine), (b, theirs) = first[0], second[0]
+    for kind, one in mine.items():
+        if not all(kind in told for _, told in (*first, *second)):
+            continue
+        # Routes may be named with their connections, too: "GET (c64)".
+        named = kind == "connections" and one.quote == a.label
+        if not (named or distinct(a.label, b.label)):
+            continue
+        if {told[kind].value for _, told in first} & {told[kind].value for _, told in second}:
+            continue
+        other = theirs[kind]
+        words = f"{number(one.value.middle)} {kind} for {a.label!r}, "
+        return [hit_at(other, f"{words}{number(other.value.middle)} for {b.label!r}", a.line, b.line)]
+    return []
 
 
 _ALONE = re.compile(
@@ -197,8 +147,6 @@ def unequal_words(seen: Evidence) -> Iterator[AuditHit]:
 def unequal_means(seen: Evidence) -> Iterator[AuditHit]:
     """What is compared did not have the same load or the same means: the difference is also theirs."""
     yield from unequal_loads(seen)
-    yield from unequal_names(seen)
-    yield from unequal_starts(seen)
     yield from unequal_words(seen)
 
 
