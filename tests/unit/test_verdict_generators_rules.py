@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 from judged import QUIET, changed, findings_of, found
-from made_runs import case, made_slice, measurement, plan, run, trial
+from made_runs import SECOND, case, made_slice, measurement, plan, run, server, steady_run, trial
 from msgspec.structs import replace
 
 from assay.cluster import versions
 from assay.core.errors import EnvironmentLacks
+from assay.model.account import CoreRole, CoreTime, ProgramTime, ThreadTime, TimeAccount
 from assay.model.measurement import Measurement
 from assay.model.trial import Arm, ClockSeen, Failure, GeneratorSeen, HostSeen, Link
+from assay.verdict.bottleneck import bottleneck_of
+from assay.verdict.see import see_trial
 
+WALL = 10 * SECOND
 CLOCK = ClockSeen(offset_ns=0, uncertainty_ns=400_000, round_trip_ns=800_000)
 
 
@@ -63,6 +67,39 @@ def test_a_clock_that_moved_or_was_lost_sight_of_under_load_is_told() -> None:
     assert "its clock is known to 14.6" in on_cluster(generator(1), generator(2, clock_after=moved))["G11"]
     hardly = ClockSeen(offset_ns=1_000_000, uncertainty_ns=400_000, round_trip_ns=800_000)
     assert "G11" not in on_cluster(generator(1), generator(2, clock_after=hardly))
+
+
+def test_who_had_a_generator_s_cores_is_a_program_of_its_host() -> None:
+    """A program of the server's host that nobody waited for took nothing of a generator's."""
+
+    def cores(role: CoreRole, host: str, name: str, ns: int) -> CoreTime:
+        programs = (ProgramTime(name=name, ns=ns),)
+        seen = CoreTime(
+            cpus=(0,), role=role, time_ns=WALL, stolen_ns=0, unknown_ns=0, host=host, programs=programs
+        )
+        return replace(seen, **{f"{role}_{mode}_ns": WALL // 10 for mode in ("user", "kernel")})
+
+    account = TimeAccount(
+        wall_ns=WALL,
+        cores=(
+            cores("server", "10.0.1.1", "idle priority", 8 * WALL // 10),
+            cores("generator", "10.0.0.1", "nothing", 0),
+            cores("generator", "10.0.0.2", "backup", 7 * WALL // 10),
+        ),
+        server=ThreadTime(threads=1, ran_ns=WALL // 5, waited_ns=0),
+    )
+    made = trial(
+        "a",
+        0,
+        measurement(busy=0.2),
+        server=server(cpu_share=0.2, cpu_ns=WALL // 5),
+        account=account,
+        generators=(generator(1, measurement(busy=0.2)), generator(2, measurement(busy=0.2))),
+        link=Link(same_machine=False),
+    )
+    assert made.measurement is not None
+    found = bottleneck_of(see_trial(made, made.measurement, steady_run({"a": 1_000}).header.environment))
+    assert (found.who, found.name) == ("others", "backup")
 
 
 def interleaved(*generators: GeneratorSeen) -> dict[str, str]:

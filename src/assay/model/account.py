@@ -130,7 +130,8 @@ class RequestTime(Value, frozen=True, kw_only=True):
 
     `unsent_ns` they waited to be sent (send lag of an open loop; a closed one has no such instant, and None).
     `wire_ns` they were on an emulated network at least. `server_ns` and `client_ns` are in the server and
-    waiting in the client for its threads. `unknown_ns` is the rest.
+    waiting in the client for its threads. `unknown_ns` is the rest: without the kernel's times of each
+    connection (TCP_INFO), which the engine does not read, wire, kernel and server cannot be told apart.
     """
 
     requests: int

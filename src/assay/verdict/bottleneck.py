@@ -161,8 +161,9 @@ def _by_account(older: Shares, account: TimeAccount) -> Shares:
     if generator is not None and generator.time_ns:
         lost = _lost(generator, account.generator)
         found = replace(found, generator_lost=older.generator_lost if lost is None else lost)
-    every = [one for cores in account.cores for one in cores.programs or () if one.name != HARNESS]
-    programs = {one.name: one.ns / account.wall_ns for one in every}
+    home = server.host if server is not None else ""  # of several hosts the server's; parts have their own
+    here = [one for cores in account.cores if cores.host == home or not home for one in cores.programs or ()]
+    programs = {one.name: one.ns / account.wall_ns for one in here if one.name != HARNESS}
     return replace(found, polling=account.idle_cpu_share, programs=tuple(programs.items()))
 
 
@@ -228,7 +229,9 @@ def bottleneck_of(load: Load) -> Bottleneck:
     for part in load.parts:
         own = shares_of(part)
         if own.strain > shares.strain:
-            shares = replace(shares, generator=own.generator, generator_lost=own.generator_lost)
+            programs = own.programs or shares.programs
+            lost = own.generator_lost
+            shares = replace(shares, generator=own.generator, generator_lost=lost, programs=programs)
     for cause in _CAUSES:
         found = cause(load, shares)
         if found is not None:
