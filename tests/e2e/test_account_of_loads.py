@@ -199,4 +199,8 @@ def test_each_core_s_shares_add_up_in_a_trial(tmp_path: Path) -> None:
 
 def test_and_in_an_arm_s_own_slices(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=1, measure_s=1, interleaved=True)
-    check_server(made_studies.run(tmp_path))
+    run = made_studies.run(tmp_path)
+    check_server(run)
+    for trial in run.trials:
+        assert trial.account is not None and trial.measurement is not None
+        assert 0 < trial.account.wall_ns < 1.5 * trial.measurement.measured_ns  # and of no other arm's slices
