@@ -116,7 +116,7 @@ def test_servers_on_the_node_take_slices_under_all_generators(
     made_studies.write(tmp_path, ["right", "slow", "dies"], blocks=2, interleaved=True, measure_s=0.6)
     told = Told()
     run = sat(tmp_path, told)
-    assert told.notes == []
+    assert [note for note in told.notes if "the least here: 25 service times of" not in note] == []
     assert run.header.design.interleave is not None and run.header.design.sequential == ""
     assert len(run.blocks) == 2
     for block in run.blocks:

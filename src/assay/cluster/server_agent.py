@@ -331,11 +331,11 @@ class ServerAgent(NodeAgent):
         self._hear()
 
         def stopped() -> None:
-            self._look_no_more()
-            self._counting.pop(number, None)
-            if (inspector := self._inspecting.pop(number, None)) is not None:
-                inspector.close()
             with self._ending:  # who asks again waits for whoever has asked before
+                self._look_no_more()
+                self._counting.pop(number, None)
+                if (inspector := self._inspecting.pop(number, None)) is not None:
+                    inspector.close()
                 running = self._running.pop(number, None)
                 if running is not None:
                     running.stop()
