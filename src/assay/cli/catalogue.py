@@ -195,21 +195,16 @@ def _needs(needs: Sequence[Need]) -> Table:
     for need in needs:
         name = need.name
         for one in need.checked:
-            told = (
-                one.install or fmt.safe(one.problem, 200)
-                if one.problem
-                else _version_cell(one.version, one.line)
-            )
+            if one.problem:
+                told = one.install or fmt.safe(one.problem, 200)
+            else:
+                told = one.version or fmt.safe(one.line, 100) or "there"
             rows.append((_YES if one.fulfilled else _NO, name, one.requirement.name, told))
             name = ""
         if need.built is not None:
             state = "built" if need.built else f"not built yet: assay setup {need.name.partition(' ')[0]}"
             rows.append((_YES if need.built else "·", name, "build", state))
     return _table(("", "server", "needs", "found, or how to get it"), rows)
-
-
-def _version_cell(version: str, line: str) -> str:
-    return version or fmt.safe(line, 100) or "there"
 
 
 def _machine(machine: Sequence[Fitness]) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from assay.report.document import (
     Table,
     Tone,
     plain,
+    section,
 )
 from assay.report.picture import colour, inline, style, variables
 
@@ -45,8 +47,8 @@ def render(told: Document, base: str | None = None, refresh_s: int | None = None
     asks for itself again after `refresh_s`."""
     from markupsafe import Markup
 
-    results = () if told.table is None else (_result(told.table),)
-    shown = (*results, *(one for one in told.sections if not one.long))
+    first = told.table and section("results-1", told.table.title, replace(told.table, title=""))
+    shown = (*(first or ()), *(one for one in told.sections if not one.long))
     own = resources.files("assay.report").joinpath("page", "report.css").read_text(encoding="utf-8")
     return (
         _pages()
@@ -104,10 +106,6 @@ def _table(one: Table) -> dict[str, Any]:
         ],
         "note": f"{one.note}." if one.note else "",
     }
-
-
-def _result(one: Table) -> Section:
-    return Section("results-1", one.title, (Table("", one.columns, one.lines, one.note),))
 
 
 def _section(one: Section) -> dict[str, Any]:

@@ -122,19 +122,17 @@ def _of_load(now: Snapshot, case: str) -> Iterator[Metric]:
         counter = CounterMetricFamily(name, help_text, labels=("case", "phase"))
         counter.add_metric(labels, value)
         yield counter
+    lag_ns = now.send_lag_p99_ns
+    lag_s = None if lag_ns is None else lag_ns / 1e9
     for name, help_text, shown in (
         ("assay_open_connections", "Connections open now.", float(now.open_connections)),
         ("assay_client_cpu_ratio", "CPU of the load generator, as a share of its threads.", now.client_cpu),
-        ("assay_send_lag_p99_seconds", "p99 of actual minus intended starts.", _seconds(now.send_lag_p99_ns)),
+        ("assay_send_lag_p99_seconds", "p99 of actual minus intended starts.", lag_s),
     ):
         if shown is not None:
             gauge = GaugeMetricFamily(name, help_text, labels=("case", "phase"))
             gauge.add_metric(labels, shown)
             yield gauge
-
-
-def _seconds(ns: int | None) -> float | None:
-    return None if ns is None else ns / 1e9
 
 
 class Live:

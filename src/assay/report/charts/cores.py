@@ -39,21 +39,18 @@ def cores(run: Run, found: Sequence[LoadRows]) -> Chart | None:
     ]
     if not bars:
         return None
+    left_out = f"{len(bars) - _MOST_BARS} more are in the table." if len(bars) > _MOST_BARS else ""
     parts = tuple(name for name in _LOOK if any(one.parts.get(name) for _, one in bars))
     return Chart(
         name="cores",
         title=TITLE,
-        note="A bar is the time of these cores while the server was measured. " + _left_out(len(bars)),
+        note=f"A bar is the time of these cores while the server was measured. {left_out}",
         draw=partial(_drawn, bars[:_MOST_BARS], parts),
         heads=("cores", *(f"{name}:" for name in parts)),
         rows=tuple(
             (fmt.safe(name, 80), *(fmt.share(one.parts[part]) for part in parts)) for name, one in bars
         ),
     )
-
-
-def _left_out(count: int) -> str:
-    return f"{count - _MOST_BARS} more are in the table." if count > _MOST_BARS else ""
 
 
 def _drawn(bars: Sequence[tuple[str, CoreShares]], parts: Sequence[str], width: float) -> Drawing:

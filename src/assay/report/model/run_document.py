@@ -58,7 +58,8 @@ def document(run: Run, charts: Sequence[Chart] = ()) -> Document:
     found = sections(run)
     own, followed = _loads(run, found)
     told = answer(run, found)
-    cut = ["the run did not end: what is here is of the blocks so far"] if _cut_off(run) else []
+    cut_off = run.judgement is not None and not run.judgement.complete
+    cut = ["the run did not end: what is here is of the blocks so far"] if cut_off else []
     first = [*cut, *_failures(found), *_left_out(run, own)]
     names = {short(name) for case in run.header.cases for name in (case.name, case.label or case.server_name)}
     known = codes_in(" ".join((*told.headline, *first)), names)
@@ -147,10 +148,6 @@ def _by_request(run: Run, found: Sequence[LoadRows]) -> Table:
         for case, name in shown.items()
     }
     return by_request.of_cases(trials)
-
-
-def _cut_off(run: Run) -> bool:
-    return run.judgement is not None and not run.judgement.complete
 
 
 def _namer(run: Run) -> Callable[[str], str]:
