@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from assay.audit.document import (
@@ -60,40 +60,32 @@ def listed(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     """The lists of at least two results; lines that are `taken` belong to a tool's output."""
     for block in document.blocks:
         if block.kind != "heading":
-            yield from _lists(block, taken)
-    yield from _spread_over(document, taken)
+            lines = [one for one in block.lines if one.number not in taken and len(one.text) <= 200]
+            yield from grouped(filter(None, (_entry(line.number, line.text) for line in lines)))
+    yield from grouped(_single(document, taken))
 
 
-def _lists(block: TextBlock, taken: frozenset[int]) -> Iterator[Grid]:
+def grouped(entries: Iterable[Reported | None]) -> Iterator[Grid]:
+    """The lists that entries make which follow each other; None ends one."""
     held: list[Reported] = []
-    for line in block.lines:
-        if line.number in taken or len(line.text) > 200:
-            continue
-        found = _entry(line.number, line.text)
-        if found is None:
-            continue
-        if held and found.line - held[-1].line > _FAR:
-            yield from listing(held)
-            held = []
-        held.append(found)
-    yield from listing(held)
-
-
-def _spread_over(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
-    """Markdown makes a block of each item of a list: items that follow each other are one list."""
-    held: list[Reported] = []
-    above = ""
-    for block in document.blocks:
-        single = len(block.lines) == 1 and block.kind == "prose" and block.lines[0].number not in taken
-        found = _entry(block.lines[0].number, block.lines[0].text, above) if single else None
-        if found is None:
-            above = block.text if block.kind != "code" and len(block.text) <= 120 else ""
+    for found in entries:
         if found is None or (held and found.line - held[-1].line > _FAR):
             yield from listing(held)
             held = []
         if found is not None:
             held.append(found)
     yield from listing(held)
+
+
+def _single(document: TextDocument, taken: frozenset[int]) -> Iterator[Reported | None]:
+    """Markdown makes a block of each item of a list: items that follow each other are one list."""
+    above = ""
+    for block in document.blocks:
+        single = len(block.lines) == 1 and block.kind == "prose" and block.lines[0].number not in taken
+        found = _entry(block.lines[0].number, block.lines[0].text, above) if single else None
+        if found is None:
+            above = block.text if block.kind != "code" and len(block.text) <= 120 else ""
+        yield found
 
 
 def timed(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:

@@ -154,13 +154,7 @@ def _closed(now: _OpenOutput) -> Iterator[Reported]:
     if "took" in figures:
         figures["asked_duration"] = figures.get("duration", figures["took"])
         figures["duration"] = figures["took"]
-    good = [figures[name].value for name in ("good", "good1", "good2") if name in figures]
-    wrong = [figures[name] for name in ("bad", "bad1", "bad2", "broken", "failed") if name in figures]
-    if good and "requests" not in figures:
-        total = good[0]
-        for value in [*good[1:], *(one.value for one in wrong)]:
-            total = total + value
-        figures["requests"] = Figure(total, figures[next(iter(figures))].line, "")
+    _count(figures)
     if now.tool.uncounted:
         add_uncounted(figures)
     if is_measured(figures) or figures.keys() & {"requests", "took"}:
@@ -234,7 +228,7 @@ def _report(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | No
         figures[key] = Figure(exactly(value * unit), line, quote)
     if not figures.keys() & {"rate", "mean"}:
         return None
-    _counted(figures)
+    _count(figures)
     first, last = lines[0].number, lines[-1].number
     url = whole.get("url")
     return Reported(
@@ -247,12 +241,14 @@ def _report(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | No
     )
 
 
-def _counted(figures: dict[str, Figure]) -> None:
-    """bombardier counts answers by their class, and not their sum."""
-    kinds = [figures[name] for name in ("good1", "good2", "bad1", "bad2", "broken") if name in figures]
-    if kinds and "requests" not in figures:
-        total = sum(kind.value.middle for kind in kinds)
-        figures["requests"] = Figure(exactly(total), kinds[0].line, kinds[0].quote)
+_GOOD, _WRONG = ("good", "good1", "good2"), ("bad", "bad1", "bad2", "broken", "failed")
+
+
+def _count(figures: dict[str, Figure]) -> None:
+    """Add the requests of a tool that counts answers by their class, and not their sum."""
+    if "requests" not in figures and figures.keys() & set(_GOOD):
+        kinds = [figures[name].value for name in (*_GOOD, *_WRONG) if name in figures]
+        figures["requests"] = Figure(sum(kinds[1:], kinds[0]), next(iter(figures.values())).line, "")
 
 
 def _at(whole: Mapping[str, object], path: str) -> float | None:

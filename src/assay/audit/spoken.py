@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from assay.audit.document import Figure, Reported, TextDocument, sentences
 from assay.audit.headings import RATE
 from assay.audit.interval import NUMBER, printed
-from assay.audit.listed import listing
+from assay.audit.listed import grouped
 from assay.audit.names import OURS, is_scenario, key_of
 from assay.audit.tables import Grid
 from assay.audit.tools import NAMED
@@ -47,26 +47,19 @@ _NO_RESULT = re.compile(
     r"|goal|e\.g|example|imagine|suppose|cost\w*)\b",
     re.IGNORECASE,
 )
-_FAR = 3
 
 
 def spoken(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     """Groups of at least two names with their rates, told in sentences that follow each other."""
-    held: list[Reported] = []
     title = next((block.text for block in document.blocks if block.kind == "heading"), "")
     own = title if key_of(title) and len(title.split()) <= 4 and not is_scenario(title) else OURS
-    for block in document.blocks:
-        if block.kind != "prose":
-            continue
-        for number, sentence in sentences(block):
-            if number in taken or _NO_RESULT.search(sentence) or not RATE.search(sentence):
-                continue
-            found = list(_reported(number, sentence, own))
-            if found and held and number - held[-1].line > _FAR:
-                yield from listing(held)
-                held = []
-            held += found
-    yield from listing(held)
+    yield from grouped(
+        found
+        for block in document.blocks
+        for number, sentence in (sentences(block) if block.kind == "prose" else ())
+        if number not in taken and not _NO_RESULT.search(sentence) and RATE.search(sentence)
+        for found in _reported(number, sentence, own)
+    )
 
 
 _MEASURED = re.compile(
