@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from assay.core import units as fmt
+from assay.core.units import called, listed
 from assay.report.document import Cell, Column, Table, TableLine
 from assay.report.markdown import drawn, escape
 from assay.report.model.tables import COLUMNS as OF_REPORTS
-from assay.verdict.rule import called, listed
 from study_pages import words
 from study_pages.findings import finding, texts
 from study_pages.layout import item, wrapped

@@ -21,7 +21,7 @@ from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.servers.counters import Counters, processes_at
 from assay.servers.perf_events import CountedEvents, EventRefused, system_calls, threads_of
-from assay.verdict import why
+from assay.stats import costs as why
 
 BURN_US = 400
 CALLS = 30

@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from assay.core import cgroup
 from assay.core.cgroup import Allowed
-from assay.report.model.circumstances import machine
+from assay.report.model.circumstances import environment_differences, machine
 from assay.runner import doctor
 from assay.servers import CoreSplit
-from assay.verdict.compare import environment_differences
 
 GB = 2**30
 TREES: dict[str, tuple[str, dict[str, str], Allowed]] = {

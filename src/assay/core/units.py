@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from assay.model.estimate import Estimate, Known
 
@@ -277,3 +277,34 @@ def bar(part: float, width: int) -> str:
     """Draw a bar of `part` (0 to 1) of `width` columns, in eighths of a column."""
     full, rest = divmod(round(min(max(part, 0.0), 1.0) * width * 8), 8)
     return "█" * full + _EIGHTHS[rest]
+
+
+MOST_NAMES = 8
+"""Names that a sentence tells; where there are more, the last of them are counted: the table has them all."""
+_COULD_BE_SEVERAL = re.compile(r", | and ")
+
+
+def called(name: str) -> str:
+    """A name as it stands in a sentence: in quotes where it could pass for several."""
+    return f"“{name}”" if _COULD_BE_SEVERAL.search(name) else name
+
+
+def some(names: Iterable[str]) -> list[str]:
+    """The names, each once; of many the first, and how many others there are."""
+    return shortened([called(name) for name in dict.fromkeys(names)])
+
+
+def shortened(told: Sequence[str]) -> list[str]:
+    """Of a long list the first, and how many others there are."""
+    more = len(told) - MOST_NAMES + 1
+    return list(told) if more <= 1 else [*told[: MOST_NAMES - 1], f"{more} others"]
+
+
+def listed(names: Iterable[str], last: str = "and") -> str:
+    """Names as a list: "A, B and C"."""
+    return joined(some(names), last)
+
+
+def joined(told: Sequence[str], last: str = "and") -> str:
+    """What is told already as a list."""
+    return f"{', '.join(told[:-1])} {last} {told[-1]}" if len(told) > 1 else "".join(told)

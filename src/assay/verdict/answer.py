@@ -15,6 +15,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from assay.model.design import ComparisonDesign
@@ -76,17 +77,15 @@ class Gate:
 def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
     """The gate as it stands after the trials so far."""
     base, head = [one for one in seen.cases if one.candidate][:2]
+    gate = partial(Gate, base=base.case, head=head.case, allowed=allowed)
     if not (base.answered and head.answered):
-        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="not measured")
+        return gate(outcome="not measured")
     found = pair_of(seen, findings, head, base, one_sided_ends=True)
     if found.void:
-        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="invalid", void=found.void)
+        return gate(outcome="invalid", void=found.void)
     edge = 1 - allowed
     ratio, wider = found.bounded, widest(findings, base.case.id, head.case.id)
-    return Gate(
-        base=base.case,
-        head=head.case,
-        allowed=allowed,
+    return gate(
         outcome=check_limit(ratio, edge, more_is_better=True),
         ratio=ratio,
         blocks_needed=None if found.limits else blocks_needed(seen, found, 0.0, wider, edge),
@@ -148,7 +147,9 @@ def answer(run: Run) -> ComparisonAnswer:
     if len(measured) > 1:
         # The fastest of those whose throughput is a result: nothing can be compared with another.
         valid = [one for one in measured if not void_by(findings, one.case.id)]
-        first = max(valid or measured, key=lambda one: _geometric(one.throughput_by_block))
+        rates = {one.case.id: one.throughput_by_block.values() for one in valid or measured}
+        means = {case: statistics.geometric_mean(filter(None, each)) for case, each in rates.items()}
+        first = max(valid or measured, key=lambda one: means[one.case.id])
         best = first.case
         for other in measured:
             if other is not first:
@@ -178,7 +179,3 @@ def _pair(seen: RunSeen, other: Case, found: Between, margin: float, wider: floa
         limits=found.limits,
         void=found.void,
     )
-
-
-def _geometric(rates: dict[int, float]) -> float:
-    return statistics.geometric_mean([rate for rate in rates.values() if rate > 0])

@@ -119,10 +119,9 @@ def shares_of(load: Load) -> Shares:
     host = load.machine.host
     cores = load.machine.client_cores
     own = max((*load.busy_shares, load.crowded_share), default=None)
-    used = 1 - host.client_cpus_idle_share if host and host.client_cpus_idle_share is not None else None
+    used = load.client_cores_busy
     by_link = load.link_cores / cores if cores else 0.0
-    alone = bool(load.machine.client_cpus) and not load.machine.cores_shared
-    lost = used - load.crowded_share - by_link if used is not None and alone else 0.0
+    lost = used - load.crowded_share - by_link if used is not None else 0.0
     paused = load.longest_pause_ns / duration_ns
     seen = Shares(
         generator=None if spins(load) else own,

@@ -7,13 +7,13 @@ what was asked for. Where that names no cause there is none here, and the rule g
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from assay.core.units import time
 from assay.model.measurement import Outcome
 from assay.verdict.load import Load
-from assay.verdict.rule import exact_duration
 
 
 class Cause(NamedTuple):
@@ -88,73 +88,61 @@ def _of_silence(load: Load) -> Cause | None:
 
 
 def _tls(load: Load, most: Outcome) -> Cause | None:
-    for pattern, found in _TLS:
+    name, tls = _name(load), load.plan.tls
+    for pattern, evidence, remedy in _TLS:
         if re.search(pattern, most.example):
-            return found(load)
+            if pattern == _REFUSED and re.fullmatch(r"[\d.]+|.*:.*", name):  # an address (RFC 6066)
+                return Cause(*_NO_NAME_ASKED)
+            return None if pattern == _INVALID and tls.insecure else Cause(evidence.format(name=name), remedy)
     return None
 
 
-def _unknown_authority(load: Load) -> Cause:
-    trust = "trust its authority, or the certificate itself, with --cacert PATH"
-    return Cause(
+_INVALID = "invalid peer certificate"
+_REFUSED = "InternalError|Unrecogni[sz]edName|AccessDenied"
+"""Alerts of servers that choose a certificate by name, and of others that agree on nothing."""
+_NO_NAME_ASKED = (
+    "the server refused the handshake, and no server name was asked for: the URL's host is an address",
+    "ask for the name that it serves with --sni NAME",
+)
+_TLS = (
+    (
+        "UnknownIssuer|CaUsedAsEndEntity",
         "no authority that is trusted here has signed the server's certificate",
-        f"{trust}, or accept any certificate with --insecure (-k)",
-    )
-
-
-def _other_name(load: Load) -> Cause:
-    return Cause(
-        f"the certificate is not for the name {_name(load)!r}",
+        "trust its authority, or the certificate itself, with --cacert PATH, or accept any certificate with "
+        "--insecure (-k)",
+    ),
+    (
+        "not valid for name|NotValidForName",
+        "the certificate is not for the name {name!r}",
         "ask for a name that it bears with --sni NAME, or accept any certificate with --insecure (-k)",
-    )
-
-
-def _other_certificate(load: Load) -> Cause | None:
-    if load.plan.tls.insecure:
-        return None
-    return Cause(
+    ),
+    (
+        _INVALID,
         "the server's certificate is not valid",
         "give the server a valid certificate, or accept any with --insecure (-k)",
-    )
-
-
-def _name_asked(load: Load) -> Cause | None:
-    """Alerts of servers that choose a certificate by name, and of others that agree on nothing."""
-    if not re.fullmatch(r"[\d.]+|.*:.*", _name(load)):  # an address is no name (RFC 6066)
-        return Cause(
-            f"the server refused the handshake for the name {_name(load)!r}",
-            "ask for a name that it serves with --sni NAME, or look at its log",
-        )
-    return Cause(
-        "the server refused the handshake, and no server name was asked for: the URL's host is an address",
-        "ask for the name that it serves with --sni NAME",
-    )
-
-
-_TLS: Sequence[tuple[str, Callable[[Load], Cause | None]]] = (
-    ("UnknownIssuer|CaUsedAsEndEntity", _unknown_authority),
-    ("not valid for name|NotValidForName", _other_name),
-    ("invalid peer certificate", _other_certificate),
-    ("InternalError|Unrecogni[sz]edName|AccessDenied", _name_asked),
+    ),
+    (
+        _REFUSED,
+        "the server refused the handshake for the name {name!r}",
+        "ask for a name that it serves with --sni NAME, or look at its log",
+    ),
     (
         "CertificateRequired|BadCertificate|UnknownCA|CertificateUnknown|CertificateExpired",
-        lambda load: Cause(
-            "the server asks for a certificate of the client that it trusts",
-            "give it one with --cert PATH and --key PATH",
-        ),
+        "the server asks for a certificate of the client that it trusts",
+        "give it one with --cert PATH and --key PATH",
     ),
     (
         "ProtocolVersion|HandshakeFailure",
-        lambda load: Cause(
-            "client and server agreed on no version or cipher of TLS",
-            "allow what the server speaks: --tls-min, --tls-max (TLS 1.2 and 1.3 are known)",
-        ),
+        "client and server agreed on no version or cipher of TLS",
+        "allow what the server speaks: --tls-min, --tls-max (TLS 1.2 and 1.3 are known)",
     ),
     (
         "InvalidContentType|corrupt message",
-        lambda load: Cause("what listens there answers without TLS", "write http:// in the URL"),
+        "what listens there answers without TLS",
+        "write http:// in the URL",
     ),
 )
+"""What the example of a failed handshake holds, what was seen then, and what to do."""
 
 
 def _status(load: Load, most: Outcome) -> Cause | None:
@@ -234,7 +222,7 @@ def _closed(load: Load, most: Outcome) -> Cause | None:
 
 
 def _timeout(load: Load, most: Outcome) -> Cause:
-    limit = exact_duration(load.plan.timeout_ns)
+    limit = time(load.plan.timeout_ns, exact=True)
     if _answers_began(load) and not load.measured.completed:
         return Cause(
             f"answers began and did not end within {limit}",

@@ -16,13 +16,12 @@ from assay.core.units import emulation
 from assay.model.estimate import Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
 from assay.model.plan import Open
-from assay.model.run import Environment, Run
+from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import Side, pair
 from assay.stats.sequential import unpaired_difference
 from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
-from assay.verdict.facts import CaseSeen
 from assay.verdict.pairs import Between, bias_of, pair_of
 from assay.verdict.see_runs import see_rates
 
@@ -92,7 +91,7 @@ def compare(
     ids_base, ids_new = _ids(base), _ids(new)
     pairs = pairs or [(case, case) for case in ids_base if case in ids_new]
     compared = tuple(change for a, b in pairs for change in _case(base, new, a, b, limits))
-    two_runs = base.header.run_id != new.header.run_id
+    two_runs = not _is_one_run(base, new)
     chosen_base, chosen_new = {a for a, _ in pairs}, {b for _, b in pairs}
     return RunComparison(
         base=base,
@@ -111,38 +110,8 @@ def compare(
     )
 
 
-def environment_differences(base: Environment, new: Environment) -> tuple[tuple[str, str, str], ...]:
-    """(what, base, new) for everything of the machine and the versions that differs."""
-    before, after = _facts(base), _facts(new)
-    names = dict.fromkeys([*before, *after])
-    return tuple(
-        (name, before.get(name, "–"), after.get(name, "–"))
-        for name in names
-        if before.get(name) != after.get(name)
-    )
-
-
-def _facts(seen: Environment) -> dict[str, str]:
-    facts = {
-        "machine": seen.machine_id,
-        "CPU": seen.cpu_model,
-        "cores": str(seen.cores),
-        "memory": str(seen.memory_bytes),
-        "system": f"{seen.os} ({seen.kernel})",
-        "governor": seen.governor or "unknown",
-        "client cores": ", ".join(map(str, seen.client_cpus)),
-        "server cores": ", ".join(map(str, seen.server_cpus)),
-        "assay": seen.assay_version,
-    }
-    if seen.allowed_cores is not None:
-        facts["cores allowed"] = f"{seen.allowed_cores:g}"
-    if seen.allowed_memory_bytes is not None:
-        facts["memory allowed"] = str(seen.allowed_memory_bytes)
-    return facts | seen.tool_versions
-
-
 def _warnings(base: Run, new: Run) -> list[str]:
-    once = base.header.run_id == new.header.run_id and base.damage == new.damage
+    once = _is_one_run(base, new) and base.damage == new.damage
     sides = (("base", base),) if once else (("base", base), ("new", new))
     said = [f"the record of {side}: {damage}" for side, run in sides for damage in run.damage]
     if base.header.environment.machine_id != new.header.environment.machine_id:
@@ -151,7 +120,7 @@ def _warnings(base: Run, new: Run) -> list[str]:
         said.append(f"different studies: {base.header.study_name} and {new.header.study_name}")
     elif base.header.profile != new.header.profile:
         said.append(f"different profiles: {base.header.profile} and {new.header.profile}")
-    if base.header.run_id != new.header.run_id:
+    if not _is_one_run(base, new):
         said.append("two runs share no blocks: the intervals are of these runs, not of programs")
     return said
 
@@ -180,15 +149,21 @@ def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) 
         return []
     name = b if a == b else f"{a} → {b}"
     sides = _RunSide(base, a, trials_a), _RunSide(new, b, trials_b)
+    between = verdict.between(_findings(base), a, b) if _is_one_run(base, new) and a != b else ()
+    forbidden = any(one.on_comparison == "void" for one in between)
     return [
         _against_limit(
             _change(name, metric, *sides),
-            _taken(base, a, metric) or _taken(new, b, metric) or _forbidden(base, new, a, b),
+            forbidden or _taken(base, a, metric) or _taken(new, b, metric),
             limits.get(metric),
             sides[1],
         )
         for metric in METRICS
     ]
+
+
+def _is_one_run(base: Run, new: Run) -> bool:
+    return base.header.run_id == new.header.run_id
 
 
 def _measured(run: Run, case: str) -> list[Trial]:
@@ -197,12 +172,6 @@ def _measured(run: Run, case: str) -> list[Trial]:
 
 def _taken(run: Run, case: str, metric: Watched) -> bool:
     return verdict.invalid(_findings(run), case, "times" if metric == "p99" else "throughput")
-
-
-def _forbidden(base: Run, new: Run, a: str, b: str) -> bool:
-    """Whether a rule forbids the comparison of two cases of one run."""
-    of_one_run = base.header.run_id == new.header.run_id and a != b
-    return of_one_run and any(one.on_comparison == "void" for one in verdict.between(_findings(base), a, b))
 
 
 def _findings(run: Run) -> tuple[Finding, ...]:
@@ -247,9 +216,11 @@ def _left(side: _RunSide, metric: Watched) -> Bounded:
 
 def _between(base: _RunSide, new: _RunSide, watched: Watched, metric: Metric) -> Between:
     """new over base: by block within one run, else with what each run found about its own side."""
-    if base.run.header.run_id == new.run.header.run_id:
+    if _is_one_run(base.run, new.run):
         run = see_rates(base.run)
-        before, after = _measured_of(run, base), _measured_of(run, new)
+        cases = {seen.case.id: seen for seen in run.cases}
+        # Of its measured trials: one that failed may have a start time.
+        after, before = (replace(cases[one.case], trials=tuple(one.trials)) for one in (new, base))
         gate = getattr(base.run.header.design, "slower_allowed", None) is not None
         return pair_of(run, _findings(base.run), after, before, metric, one_sided_ends=gate)
     sides: list[Side] = []
@@ -258,21 +229,10 @@ def _between(base: _RunSide, new: _RunSide, watched: Watched, metric: Metric) ->
         left = _left(side, watched)
         sides.append(Side(stats.by_block(side.trials, metric), left.slack))
         limits += left.limits
-    made = pair(*sides, manner="unpaired", bias=_wider(base, new, metric))
+    # Either run may have moved its own side.
+    wider = math.prod(1 + bias_of(_findings(side.run), metric) for side in (base, new)) - 1
+    made = pair(*sides, manner="unpaired", bias=wider)
     return Between(made, (), tuple(dict.fromkeys(limits)))
-
-
-def _measured_of(run: verdict.RunSeen, side: _RunSide) -> CaseSeen:
-    """What the run knows of the case: of its measured trials, for one that failed may have a start time."""
-    seen = next(seen for seen in run.cases if seen.case.id == side.case)
-    return replace(seen, trials=tuple(side.trials))
-
-
-def _wider(base: _RunSide, new: _RunSide, metric: Metric) -> float:
-    """By how much the change is wider; of two runs either may have moved its own side."""
-    if base.run.header.run_id == new.run.header.run_id:
-        return bias_of(_findings(base.run), metric, base.case, new.case)
-    return math.prod(1 + bias_of(_findings(side.run), metric) for side in (base, new)) - 1
 
 
 def _metric(metric: Watched, trials: Sequence[Trial]) -> Metric:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.core.units import counted, end, share, times
+from assay.core.units import counted, end, listed, share, times
 from assay.model.estimate import ClaimVerdict, Compared, Estimate, Ranked, Verdict
 from assay.model.finding import Claim, Comparison, Finding
 from assay.stats import MINIMUM_EFFECT, ranks, shown_faster, throughput
@@ -37,7 +37,6 @@ from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.effects import bounded, concerning, invalid, known, void_by, words_of
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import Between, against, compared, pair_of, squeezing
-from assay.verdict.rule import listed
 
 
 class _Measured(NamedTuple):
@@ -52,10 +51,13 @@ def judge_claim(claim: Claim, run: RunSeen, findings: Sequence[Finding]) -> Clai
     if len(parts) == 1:
         return msgspec.structs.replace(parts[0], statement=claim.statement)
     verdicts = [part.verdict for part in parts]
+    together: Verdict = "supported" if verdicts and set(verdicts) == {"supported"} else "inconclusive"
+    if "contradicted" in verdicts:
+        together = "contradicted"
     return ClaimVerdict(
         claim=claim.id,
         statement=claim.statement,
-        verdict=_together(verdicts),
+        verdict=together,
         published_ratio=None,
         measured=None,
         reason=_counted(verdicts) or "this profile measures nothing that the claim compares",
@@ -77,7 +79,7 @@ def _part(claim: Claim, pair: Comparison, run: RunSeen, findings: Sequence[Findi
 
 def _statement(pair: Comparison, run: RunSeen) -> str:
     """Which two cases a comparison sets against each other, and by what where it is not throughput."""
-    names = f"{_name(run, pair.a)} / {_name(run, pair.b)}"
+    names = " / ".join(seen.name if (seen := run.find(case)) else case for case in (pair.a, pair.b))
     metric = pair.metric.replace("_", " ").replace("cpu", "CPU time an answer")
     return names if pair.metric == "throughput" else f"{metric}, {names}"
 
@@ -90,24 +92,15 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
     return f"{counts} of {counted(len(verdicts), 'comparison')}"
 
 
-def _name(run: RunSeen, case: str) -> str:
-    seen = run.find(case)
-    return seen.name if seen else case
-
-
-def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    if "contradicted" in verdicts:
-        return "contradicted"
-    return "supported" if verdicts and set(verdicts) == {"supported"} else "inconclusive"
-
-
 def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding]) -> _Measured:
     a, b = run.find(pair.a), run.find(pair.b)
     if a is None or b is None:
         return _Measured("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
     unmeasured = next((seen for seen in (a, b) if not seen.measured), None)
     if unmeasured is not None:
-        return _Measured("inconclusive", _why_unmeasured(unmeasured))
+        failure = next((trial.failure for trial in unmeasured.trials if trial.failure is not None), None)
+        why = f": {failure.reason}" if failure else ""
+        return _Measured("inconclusive", f"{unmeasured.name} was not measured{why}")
     between = pair_of(run, findings, a, b, pair.metric)
     if between.void:
         return _Measured("inconclusive", f"the figures of the two are no results: {', '.join(between.void)}")
@@ -129,11 +122,6 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         if f.severity == "warning" and f.code not in limiting
     )
     return _Measured(verdict, reason + (f" (warning: {', '.join(flags)})" if flags else ""), ratio)
-
-
-def _why_unmeasured(seen: CaseSeen) -> str:
-    failure = next((trial.failure for trial in seen.trials if trial.failure is not None), None)
-    return f"{seen.name} was not measured{f': {failure.reason}' if failure else ''}"
 
 
 def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
@@ -228,7 +216,11 @@ class _Group:
 
     def rows(self) -> list[Ranked]:
         """Candidates first, placed before others, then by throughput."""
-        best = self._best()
+        # The fastest candidate whose throughput was found, not offered, and is a result.
+        found = [seen for seen in self._group if seen.candidate and seen.closed and seen.measured]
+        best = max(
+            (seen for seen in found if not invalid(self._findings, seen.case.id)), key=_rate, default=None
+        )
         candidate = {seen.case.id: seen.candidate for seen in self._group}
         return sorted(
             (self._row(seen, best) for seen in self._group),
@@ -247,14 +239,18 @@ class _Group:
 
     def _row(self, seen: CaseSeen, best: CaseSeen | None) -> Ranked:
         case, measured = seen.case.id, throughput(seen.trials)
-        relative = self._relative(seen, best)
+        relative, void = None, invalid(self._findings, case)
+        if seen is best:
+            relative = self._run.ratio(seen, best)
+        elif best is not None and not void:
+            relative = pair_of(self._run, self._findings, seen, best).bounded
         return Ranked(
             case=case,
             rank=self._places.get(case),
             throughput=measured,
             relative_to_best=relative,
             reason="; ".join(part for part in (self._left_out.get(case, ""), _failures(seen)) if part),
-            invalid=invalid(self._findings, case),
+            invalid=void,
             known=known(measured, bounded(self._findings, case)) if seen.closed else None,
         )
 
@@ -284,7 +280,9 @@ class _Group:
         return any(not against(self._findings, case, one, but=codes).nothing_known for one, codes in met)
 
     def _without_a_candidate(self, candidates: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
-        """The cases that cannot be compared with any other, each with its reason."""
+        """The cases that cannot be compared with any other, each with its reason: their names are without
+        the workload and load, which the whole group shares."""
+        named = {seen.case.id: seen.case.label or seen.case.server_name for seen in self._group}
         for seen in candidates:
             found = {
                 (set(names) - {seen.case.id}).pop(): one
@@ -293,7 +291,7 @@ class _Group:
             }
             if any(self._enough(one) for one in found.values()):
                 continue
-            forbidden = sorted(self._name(other) for other, one in found.items() if one.void)
+            forbidden = sorted(named[other] for other, one in found.items() if one.void)
             if not found:
                 yield seen.case.id, "nothing left to compare it with"
             elif forbidden:
@@ -306,27 +304,6 @@ class _Group:
                 blocks = max(one.pair.ratio.n if one.pair else 0 for one in found.values())
                 shared = f"{counted(blocks, 'block')} shared with another"
                 yield seen.case.id, f"{shared}; an order needs {LEAST_BLOCKS}"
-
-    def _name(self, case: str) -> str:
-        """Without the workload and load, which the whole group shares."""
-        found = next(seen.case for seen in self._group if seen.case.id == case)
-        return found.label or found.server_name
-
-    def _best(self) -> CaseSeen | None:
-        """The fastest candidate whose throughput was found, not offered, and is a result."""
-        rated = [
-            seen
-            for seen in self._group
-            if seen.candidate and seen.closed and seen.measured and not invalid(self._findings, seen.case.id)
-        ]
-        return max(rated, key=_rate, default=None)
-
-    def _relative(self, seen: CaseSeen, best: CaseSeen | None) -> Estimate | None:
-        if best is None or invalid(self._findings, seen.case.id):
-            return None
-        if seen is best:
-            return self._run.ratio(seen, best)
-        return pair_of(self._run, self._findings, seen, best).bounded
 
 
 def _rate(seen: CaseSeen) -> float:

@@ -124,16 +124,13 @@ def bias(findings: Iterable[Finding], *pair: str) -> float:
     """
     found = [finding for finding in _wider(findings, *pair) if "wider" in finding.figures]
     each = [finding.figures["wider"] for finding in found]
-    return max([0.0, *each, abs(math.fsum(_moves(finding, pair[:1]) for finding in found))])
-
-
-def _moves(finding: Finding, first: Sequence[str]) -> float:
-    """By how much a finding about a case in its slices moves the ratio of a pair, the `first` over the other;
-    0 where it does not say which way."""
-    if "shift" not in finding.figures:
-        return 0.0
-    more = finding.figures["shift"] > 1
-    return finding.figures["wider"] * (1 if more == (finding.subject.case in first) else -1)
+    # Those that say which way a case moves the ratio of the first over the other.
+    moves = [
+        one.figures["wider"] * (1 if (one.figures["shift"] > 1) == (one.subject.case in pair[:1]) else -1)
+        for one in found
+        if "shift" in one.figures
+    ]
+    return max([0.0, *each, abs(math.fsum(moves))])
 
 
 def moved(findings: Iterable[Finding], a: str, b: str) -> Slack | None:
@@ -149,17 +146,10 @@ def moved(findings: Iterable[Finding], a: str, b: str) -> Slack | None:
 
 def one_sided(findings: Sequence[Finding], a: str, b: str) -> Slack:
     """How far off a/b may be one way or the other: by what cold begins of slices moved it, by the ratio of
-    their bytes where one of the two sends more headers, and by what one took of the other's slices."""
-    slack = moved(findings, a, b) or EXACT
-    for one in (heavier(findings, a, b), taken(findings, a, b)):
-        slack = Slack(slack.down * one.down, slack.up * one.up)
-    return slack
-
-
-def taken(findings: Iterable[Finding], a: str, b: str) -> Slack:
-    """How far off a/b may be where one of the two worked in slices of the other: the other had so much less
-    of its time, and the one had so much more than its own."""
-    slack = EXACT
+    their bytes where one of the two sends more headers, and by what one took of the other's slices: the other
+    had so much less of its time, and the one had so much more than its own."""
+    cold, heavy = moved(findings, a, b) or EXACT, heavier(findings, a, b)
+    slack = Slack(cold.down * heavy.down, cold.up * heavy.up)
     for finding in _wider(findings, a, b):
         left = (1 - min(0.99, finding.figures.get("taken", 0.0))) ** 2
         own = finding.subject.case == a

@@ -58,9 +58,7 @@ def failing(run: Run) -> dict[str, str]:
     """
     match run.header.design:
         case SearchDesign():
-            return (
-                {} if _has_capacity(run) else dict.fromkeys(_first(run), "no capacity was found that stands")
-            )
+            return {} if _has_capacity(run) else {_first(run): "no capacity was found that stands"}
         case LoadDesign():
             return _load(run)
         case ComparisonDesign(slower_allowed=None):
@@ -86,12 +84,12 @@ def _load(run: Run) -> dict[str, str]:
         why = "figures are invalid"
     else:
         why = f"whether it keeps {', '.join(named['could not tell'])} cannot be told"
-    return dict.fromkeys(_first(run), why)
+    return {_first(run): why}
 
 
-def _first(run: Run) -> tuple[str, ...]:
+def _first(run: Run) -> str:
     """The one case of a search or a load."""
-    return tuple(case.id for case in run.header.cases[:1])
+    return run.header.cases[0].id
 
 
 def _asked(run: Run) -> Iterator[Ranked]:
@@ -155,4 +153,4 @@ def _has_capacity(run: Run) -> bool:
 
     if answer_of(run).state not in ("found", "above the range") or run.judgement is None:
         return False
-    return not verdict.invalid(run.judgement.findings, run.header.cases[0].id, "times")
+    return not verdict.invalid(run.judgement.findings, _first(run), "times")

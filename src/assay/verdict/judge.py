@@ -141,14 +141,14 @@ def judge_load(
     parts = see_parts(plan, generators, account=account)
     seen = see_load(plan, measurement, machine)
     load = replace(seen, follows=True, generators=generators, parts=parts, account=account)
-    hits: list[tuple[Rule, Hit | None]] = []
+    busy, findings = shares_of(load).works, []
     for rule in RULES.values():
-        if isinstance(rule, LoadRule):
-            hits.append((rule, hit_of(rule, load, rule.defaults)))
-        elif isinstance(rule, TrialsRule):
-            hits.append((rule, rule.check((load,), rule.defaults)))
-    busy = shares_of(load).works
-    return _sorted(rule.finding(Subject(), hit, busy_share=busy) for rule, hit in hits if hit is not None)
+        hit = hit_of(rule, load, rule.defaults) if isinstance(rule, LoadRule) else None
+        if isinstance(rule, TrialsRule):
+            hit = rule.check((load,), rule.defaults)
+        if hit is not None:
+            findings.append(rule.finding(Subject(), hit, busy_share=busy))
+    return _sorted(findings)
 
 
 def find(run: RunSeen, rules: Collection[Rule] = RULES.values()) -> tuple[Finding, ...]:

@@ -306,18 +306,12 @@ class Load:
         return carried.cpu_ns / duration_ns if carried is not None and duration_ns else 0.0
 
     @property
-    def client_idle_share(self) -> float | None:
-        """The idle share of the generator: of its busiest thread, or of its cores if those are its own.
-
-        Threads that share cores are never busy for all of their time: the cores are what they exhaust.
-        """
-        if not self.busy_shares:
-            return None
-        idle = max(0.0, 1 - max(*self.busy_shares, self.crowded_share))
+    def client_cores_busy(self) -> float | None:
+        """How busy the generator's cores were, with whatever; None where they are not its own, or nobody
+        looked."""
         machine = self.machine
-        alone = bool(machine.client_cpus) and not machine.cores_shared
-        cores = machine.host.client_cpus_idle_share if alone and machine.host is not None else None
-        return idle if cores is None else min(idle, cores)
+        idle = machine.host.client_cpus_idle_share if machine.host is not None else None
+        return None if idle is None or not machine.client_cpus or machine.cores_shared else 1 - idle
 
     @property
     def server_busy_share(self) -> float | None:

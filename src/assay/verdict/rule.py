@@ -6,14 +6,12 @@ within its run, a pair of cases that are compared, or the whole run.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import msgspec
 
-from assay.core import units
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.verdict.bottleneck import at_most
 from assay.verdict.facts import CaseSeen, RunSeen
@@ -230,51 +228,3 @@ def hit_in_search(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | N
     if hit is None or of_run is None or not (of_run.missed or (of_run.of_a_search and rule.lengthens)):
         return hit
     return replace(hit, severity="warning", effects=NONE) if hit.severity == "error" else hit
-
-
-def why_unbounded(busy_share: float | None) -> str:
-    """What the evidence adds where there is no upper bound."""
-    if busy_share is not None:
-        return ""
-    return "; how busy the server's cores were is not known, so nothing bounds its throughput from above"
-
-
-MOST_NAMES = 8
-"""Names that a sentence tells; where there are more, the last of them are counted: the table has them all."""
-_COULD_BE_SEVERAL = re.compile(r", | and ")
-
-
-def exact_percent(share: float) -> str:
-    """A share that was set: "5 %"."""
-    return units.share(share, exact=True)
-
-
-def exact_duration(ns: float) -> str:
-    """A time that was set: "10 s"."""
-    return units.time(ns, exact=True)
-
-
-def called(name: str) -> str:
-    """A name as it stands in a sentence: in quotes where it could pass for several."""
-    return f"“{name}”" if _COULD_BE_SEVERAL.search(name) else name
-
-
-def some(names: Iterable[str]) -> list[str]:
-    """The names, each once; of many the first, and how many others there are."""
-    return shortened([called(name) for name in dict.fromkeys(names)])
-
-
-def shortened(told: Sequence[str]) -> list[str]:
-    """Of a long list the first, and how many others there are."""
-    more = len(told) - MOST_NAMES + 1
-    return list(told) if more <= 1 else [*told[: MOST_NAMES - 1], f"{more} others"]
-
-
-def listed(names: Iterable[str], last: str = "and") -> str:
-    """Names as a list: "A, B and C"."""
-    return joined(some(names), last)
-
-
-def joined(told: Sequence[str], last: str = "and") -> str:
-    """What is told already as a list."""
-    return f"{', '.join(told[:-1])} {last} {told[-1]}" if len(told) > 1 else "".join(told)

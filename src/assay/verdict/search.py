@@ -23,7 +23,6 @@ from assay.model.run import Environment, Run
 from assay.model.trial import Case, Trial
 from assay.stats import rate_per_s
 from assay.stats.capacity import CapacitySearch, SearchState
-from assay.verdict.load import Load
 from assay.verdict.objective import Objective, objective_of, parse, rate_of
 from assay.verdict.rule import hit_of
 from assay.verdict.rules.bottleneck import G1, G6, H2, LATE
@@ -101,14 +100,14 @@ def answers_of(run: Run) -> dict[str, SearchAnswer | None]:
     """The answer of every case that is a search, in a record of either kind; None where nothing is known."""
     if isinstance(run.header.design, SearchDesign):
         return {case.id: answer_of(run) for case in run.header.cases}
-    return {case.id: _answer(case, run) for case in run.header.cases if case.search}
-
-
-def _answer(case: Case, run: Run) -> SearchAnswer | None:
-    try:
-        return answer_in_study(case, run.trials, run.header.environment)
-    except InputError:  # there is no range to search: its trials say so
-        return None
+    found: dict[str, SearchAnswer | None] = {}
+    for case in run.header.cases:
+        if case.search:
+            try:
+                found[case.id] = answer_in_study(case, run.trials, run.header.environment)
+            except InputError:  # there is no range to search: its trials say so
+                found[case.id] = None
+    return found
 
 
 def answer(bounds: Bounds, steps: Sequence[Step]) -> SearchAnswer:
@@ -136,18 +135,12 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
     verdict = objective.judge(trial.plan, trial.measurement)
     if not verdict.holds:
         seen = see_trial(trial, trial.measurement, environment)
-        if excuse := _not_the_server(seen):
-            return Step(rate_per_s=rate, holds=None, why=f"{excuse} ({verdict.why})", limited=True)
+        # What else than the server may have made the times so long that they missed.
+        for rule in (G1, G6, H2, H3):
+            hit = hit_of(rule, seen, rule.defaults)
+            if hit is not None and (hit.severity == "error" or not LATE.isdisjoint(hit.figures)):
+                return Step(rate_per_s=rate, holds=None, why=f"{rule.title} ({verdict.why})", limited=True)
     return Step(rate_per_s=rate, holds=verdict.holds, why=verdict.why)
-
-
-def _not_the_server(load: Load) -> str:
-    """What else than the server made the times of a load so long that they missed; empty: nothing."""
-    for rule in (G1, G6, H2, H3):
-        hit = hit_of(rule, load, rule.defaults)
-        if hit is not None and (hit.severity == "error" or not LATE.isdisjoint(hit.figures)):
-            return rule.title
-    return ""
 
 
 POOL = 4
@@ -219,17 +212,13 @@ def plan_at(
     """The plan as an open loop of Poisson arrivals, long enough for the objective's percentiles."""
     stop_ns = max(measure_ns, math.ceil(_requests(objective) / per_s * 1e9))
     stage = Stage(duration_ns=stop_ns, from_per_s=per_s, to_per_s=per_s)
-    connections = max_connections or _connections(per_s, objective)
+    # Four times what the rate holds in flight where every answer takes as long as the objective allows: a
+    # short stall must not run out of them.
+    in_flight = 4 * per_s * objective.longest_ns / 1e9
+    connections = max_connections or int(min(max(in_flight, _FEWEST_CONNECTIONS), _MOST_CONNECTIONS))
     load = Open(stages=(stage,), max_connections=connections, arrivals="poisson")
     threads = min(plan.threads, connections)
     return msgspec.structs.replace(plan, load=load, stop=StopAfter(ns=stop_ns), threads=threads)
-
-
-def _connections(per_s: float, objective: Objective) -> int:
-    """Four times what the rate holds in flight where every answer takes as long as the objective allows:
-    a short stall must not run out of them."""
-    in_flight = 4 * per_s * objective.longest_ns / 1e9
-    return int(min(max(in_flight, _FEWEST_CONNECTIONS), _MOST_CONNECTIONS))
 
 
 def _requests(objective: Objective) -> float:

@@ -11,7 +11,7 @@ from assay.model.run import Run
 from assay.report import svg
 from assay.report.document import Chart, Drawing
 from assay.report.model.rows import LoadRows, short_name
-from assay.verdict import why
+from assay.stats import costs as why
 
 _ROW, _GAP = 17.0, 1.0
 _LEAST_PIXELS = 1.5

@@ -12,7 +12,7 @@ from assay.core import cgroup
 from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.design import ComparisonDesign, LoadDesign, SearchDesign
-from assay.model.run import Run
+from assay.model.run import Environment, Run
 from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import name_of_case, short_name, with_names
 from assay.stats import MINIMUM_EFFECT
@@ -303,3 +303,33 @@ def _servers(run: Run) -> str:
     if all_stood(run):
         return told if len(names) > 1 else told.replace("they stand: their", "it stands: its")
     return f"a fresh process for each trial, but of {', '.join(names)}, {told}"
+
+
+def environment_differences(base: Environment, new: Environment) -> tuple[tuple[str, str, str], ...]:
+    """(what, base, new) for everything of the machine and the versions that differs."""
+    before, after = _facts(base), _facts(new)
+    names = dict.fromkeys([*before, *after])
+    return tuple(
+        (name, before.get(name, "–"), after.get(name, "–"))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def _facts(seen: Environment) -> dict[str, str]:
+    facts = {
+        "machine": seen.machine_id,
+        "CPU": seen.cpu_model,
+        "cores": str(seen.cores),
+        "memory": str(seen.memory_bytes),
+        "system": f"{seen.os} ({seen.kernel})",
+        "governor": seen.governor or "unknown",
+        "client cores": ", ".join(map(str, seen.client_cpus)),
+        "server cores": ", ".join(map(str, seen.server_cpus)),
+        "assay": seen.assay_version,
+    }
+    if seen.allowed_cores is not None:
+        facts["cores allowed"] = f"{seen.allowed_cores:g}"
+    if seen.allowed_memory_bytes is not None:
+        facts["memory allowed"] = str(seen.allowed_memory_bytes)
+    return facts | seen.tool_versions

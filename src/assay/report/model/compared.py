@@ -27,10 +27,10 @@ from assay.report.document import (
     table,
 )
 from assay.report.model.answer import state
-from assay.report.model.circumstances import circumstances
+from assay.report.model.circumstances import circumstances, environment_differences
 from assay.report.model.rows import limits_words, name_of_case
 from assay.report.model.values import groups
-from assay.verdict.compare import Change, RunComparison, Watched, environment_differences
+from assay.verdict.compare import Change, RunComparison, Watched
 
 _COLUMNS = (
     Column("case", "case", key=True),

@@ -10,8 +10,8 @@ from assay.model.estimate import Estimate
 from assay.model.run import Run
 from assay.report.document import Cell, Column, Table, TableLine, table
 from assay.report.model.rows import LoadRows, short_name
-from assay.verdict import why
-from assay.verdict.why import ByBlock, Quantity
+from assay.stats import costs as why
+from assay.stats.costs import ByBlock, Quantity
 
 _NOTHING = {"", fmt.UNKNOWN, "0", "0 B", "0 ns"}
 """What a line is left out for, where no server has more."""

@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 
 from assay import verdict
 from assay.core import units as fmt
+from assay.core.units import called, joined, shortened
 from assay.model.estimate import Compared, Limit
 from assay.model.run import Run
 from assay.report.model.rows import LoadRows, Row
@@ -14,7 +15,6 @@ from assay.report.model.unranked import Forbidden, left_out, measured, nobody
 from assay.report.model.values import Answer
 from assay.report.model.warned import short
 from assay.stats.sequential import MINIMUM_EFFECT
-from assay.verdict.rule import called, joined, shortened
 
 MOST_OTHERS = 3
 """So many ratios stand in the headline; of more the table has them."""

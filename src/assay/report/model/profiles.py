@@ -9,6 +9,7 @@ from pathlib import Path
 from assay import store, verdict
 from assay.core import units as fmt
 from assay.core.errors import InputError
+from assay.core.units import called
 from assay.model.estimate import ClaimVerdict
 from assay.model.run import Run
 from assay.report.document import (
@@ -27,12 +28,10 @@ from assay.report.document import (
     section,
     table,
 )
-from assay.report.model.circumstances import title
+from assay.report.model.circumstances import environment_differences, title
 from assay.report.model.rows import Row, interval_words, sections, short_name, throughput_words
 from assay.report.model.run_document import document as run_document
 from assay.report.model.tables import fact_words
-from assay.verdict.compare import environment_differences
-from assay.verdict.rule import called
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import msgspec
 
 from assay import stats, verdict
 from assay.core import units as fmt
+from assay.core.units import some
 from assay.model.design import SearchDesign
 from assay.model.estimate import Estimate, Known, Limit, Ranked
 from assay.model.finding import Finding, Metric
@@ -21,7 +22,6 @@ from assay.model.plan import Closed
 from assay.model.run import Run
 from assay.model.trial import Case, Failure, ServiceSeen, Trial
 from assay.verdict.effects import Bounded
-from assay.verdict.rule import some
 
 
 class OverTrials(Estimate, frozen=True, kw_only=True):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from assay import verdict
 from assay.core import units as fmt
+from assay.core.units import listed
 from assay.model.run import Run
 from assay.report.model.rows import LoadRows, Row, ordered_findings
-from assay.verdict.rule import listed
 
 _MOST_PAIRS = 3
 """Pairs of groups that a sentence tells before it counts the rest."""

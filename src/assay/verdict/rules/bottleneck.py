@@ -34,8 +34,6 @@ from assay.verdict.rule import (
     LoadRule,
     Threshold,
     Thresholds,
-    exact_duration,
-    exact_percent,
 )
 from assay.verdict.silence import fell_silent
 
@@ -101,7 +99,7 @@ def generator_full(load: Load, thresholds: Thresholds) -> Hit | None:
         words = f"the generator used {percent(busy)} of {which}"
     else:
         words = f"the generator's {counted(threads, 'thread')} used {percent(busy)} of its cores"
-    least = f" (at least {exact_percent(thresholds['idle'])} must stay idle)"
+    least = f" (at least {percent(thresholds['idle'], exact=True)} must stay idle)"
     blamed = _FULL_CLIENT if bottleneck_of(load).who == "generator" else _NEARLY_FULL
     return Hit(
         "error",
@@ -276,7 +274,7 @@ def _disturbance(load: Load, shares: Shares, thresholds: Thresholds) -> Hit | No
     longest = load.longest_pause_ns
     figures = {} if host is None or host.steal_share is None else {"steal_share": host.steal_share}
     if longest > thresholds["stall"] and load.measured.measured_ns:
-        most = exact_duration(thresholds["stall"])
+        most = duration(thresholds["stall"], exact=True)
         words = f"the generator stood still for {duration(longest)} (at most {most})"
         used = "" if shares.generator is None else f", and used {percent(shares.generator)} of its core"
         figures |= {"stall_ns": float(longest), "limit_ns": thresholds["stall"]}

@@ -13,14 +13,7 @@ from assay.stats.pairing import ALPHA, pair
 from assay.stats.quantiles import constant_fit, poisson_fit
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load, intended_between, quantile
-from assay.verdict.rule import (
-    Effects,
-    Hit,
-    LoadRule,
-    RunRule,
-    Threshold,
-    Thresholds,
-)
+from assay.verdict.rule import Effects, Hit, LoadRule, RunRule, Threshold, Thresholds
 
 
 def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
@@ -31,15 +24,12 @@ def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subj
         if original is None or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
             continue
         far = max(ratio.high, 1 / ratio.low) - 1
-        yield (
-            Subject(),
-            Hit(
-                "warning",
-                f"{original.name} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself, "
-                f"so no difference below {percent(far)} is claimed",
-                {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "wider": far},
-            ),
+        evidence = (
+            f"{original.name} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself, "
+            f"so no difference below {percent(far)} is claimed"
         )
+        figures = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "wider": far}
+        yield Subject(), Hit("warning", evidence, figures)
 
 
 D1 = RunRule(
@@ -101,15 +91,11 @@ def yardstick_overtaken(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
             faster = [one for one in found if one is not None]
             if faster:
                 ratio, name = max(faster)
-                yield (
-                    Subject(case=yardstick.case.id),
-                    Hit(
-                        "note",
-                        f"{name} serves {percent(ratio - 1)} more than this {yardstick.case.role}"
-                        + (f", and {len(faster) - 1} more do" if len(faster) > 1 else ""),
-                        {"ratio": ratio, "limit": 1 + thresholds["faster"], "candidates": float(len(faster))},
-                    ),
-                )
+                evidence = f"{name} serves {percent(ratio - 1)} more than this {yardstick.case.role}"
+                evidence += f", and {len(faster) - 1} more do" if len(faster) > 1 else ""
+                limit = 1 + thresholds["faster"]
+                figures = {"ratio": ratio, "limit": limit, "candidates": float(len(faster))}
+                yield Subject(case=yardstick.case.id), Hit("note", evidence, figures)
 
 
 def _faster(

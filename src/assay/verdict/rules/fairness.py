@@ -11,7 +11,6 @@ from assay.core.units import counted
 from assay.core.units import share as percent
 from assay.core.units import time as duration
 from assay.model.measurement import Stray
-from assay.model.trial import Case
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load, encodings_asked
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
@@ -141,12 +140,7 @@ W5 = LoadRule(
     severities=("error", "warning", "note"),
     effects=(VOID, _FOLLOWED),
     thresholds=(
-        Threshold(
-            "reopened",
-            0.011,
-            "share",
-            "requests that may need a new connection although keep-alive was asked for",
-        ),
+        Threshold("reopened", 0.011, "share", "requests that may need a new connection with keep-alive"),
     ),
     meaning=(
         "Another protocol was measured: connections set up again and again, or answers encoded otherwise,"
@@ -204,20 +198,14 @@ W6 = PairRule(
 
 def handicapped(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """W7, from the manifest's facts."""
-    handicaps = _handicaps(case.case)
-    return Hit("warning", f"it ran with {', '.join(handicaps)}") if handicaps else None
-
-
-def _handicaps(case: Case) -> list[str]:
-    facts = case.facts
-    found = []
+    facts, found = case.case.facts, []
     if str(facts.get("jit", "")).lower() in ("c1", "interpreted", "off"):
         found.append("a JVM that is limited to its first compiler tier")
     if facts.get("debug") is True:
         found.append("debugging switched on")
     if facts.get("request_log") is True:
         found.append("a log line written for each request")
-    return found
+    return Hit("warning", f"it ran with {', '.join(found)}") if found else None
 
 
 W7 = CaseRule(

@@ -16,24 +16,12 @@ from assay.verdict.silence import fell_silent
 
 
 def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
-    """M1. In a closed loop each connection has one request under way, unless it thinks or is being opened:
+    """M1. In a closed loop each connection (or stream) has one request under way, unless it thinks or waits:
 
         answers/s x (mean time + think time) + time spent opening / duration = connections
 
-    With HTTP/2 each stream has, unless it waits for the server's leave, which no service time holds, or for
-    another connection: all streams of one wait while it is opened, and before that those that have ended wait
-    for the last one.
-
-    A run sees a request that crosses its edge either whole or not at all, which can move the left side by as
-    much as mean time / duration; that much is allowed on top of the tolerance. Our engine adds up how long
-    requests had been under way at the edges (of a load that were interleaved, of each slice), which belongs
-    to the left side, and only think time is allowed for. (Not where requests failed: no time of theirs is
-    recorded, so what they had behind them at an edge has nothing to be set off against.)
-    A number of requests ends when the slowest of the last is answered, and the other connections rest until
-    then; where each has only a few, these rests are most of the load, and nothing can be told.
-
-    More than the connections is impossible. Fewer means that connections stood idle: after failures,
-    or because the generator, busy with the rest of a batch of answers, had not sent their next request.
+    Its page says what edges, streams and a counted number of requests do to either side. More than the
+    connections is impossible. Fewer means that connections stood idle.
     """
     times, duration_ns, asked = load.service, load.measured.measured_ns, load.places
     if not load.closed or not asked or not duration_ns or times is None:

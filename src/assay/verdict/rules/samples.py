@@ -15,7 +15,7 @@ from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
 from assay.stats.estimates import as_one
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
 from assay.verdict.load import Load
-from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, TrialsRule, exact_duration
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, TrialsRule
 
 
 def too_few_requests(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -217,7 +217,7 @@ def window_short(load: Load, thresholds: Thresholds) -> Hit | None:
     duration_ns = load.measured.measured_ns
     if of_a_search or load.reached_nothing or duration_ns >= thresholds["window"] * 0.999:
         return None
-    measured, asked = exact_duration(duration_ns), exact_duration(thresholds["window"])
+    measured, asked = duration(duration_ns, exact=True), duration(thresholds["window"], exact=True)
     return Hit(
         "warning",
         f"{measured} were measured; at least {asked} are asked for",

@@ -16,7 +16,7 @@ from assay.model.interleaving import Slice
 from assay.model.trial import Arm
 from assay.stats.interleaved import FEWEST_ROUNDS, beyond_chance, carry_over, error_of_mean
 from assay.verdict.facts import CaseSeen, RunSeen
-from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds, exact_percent
+from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 
 FEWEST_BLOCKS = 3
 """From here on an interleaved block is one value, as its slices share their processes. With one or two of
@@ -77,21 +77,14 @@ def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
     for (case, whose), busy in used.items():
         errors = beyond_chance(_T1_ERRORS, busy.degrees, len(used))
         worker, held = run.find(case), run.find(whose)
-        if worker is None or busy.mean - errors * busy.error <= thresholds["warning"]:
+        if worker is None or held is None or busy.mean - errors * busy.error <= thresholds["warning"]:
             continue
         evidence = (
-            f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
-            f"{held.name if held else whose} (at most {exact_percent(thresholds['warning'])} is let pass)"
+            f"{worker.name} used {percent(busy.mean)} of a core in the slices of {held.name} "
+            f"(at most {percent(thresholds['warning'], exact=True)} is let pass)"
         )
-        yield (
-            Subject(case=whose, other_case=case),
-            Hit(
-                "warning",
-                evidence,
-                {"share": busy.mean, "taken": busy.mean},
-                busy.mean,
-            ),
-        )
+        figures = {"share": busy.mean, "taken": busy.mean}
+        yield Subject(case=whose, other_case=case), Hit("warning", evidence, figures, busy.mean)
 
 
 def _used_in_slices_of(run: RunSeen, case: str) -> Mapping[str, list[list[float]]]:

@@ -20,8 +20,6 @@ from assay.verdict.rule import (
     RunRule,
     Threshold,
     Thresholds,
-    exact_percent,
-    why_unbounded,
 )
 
 
@@ -62,22 +60,19 @@ def outliers(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None
     values = [value for _, value in sorted(case.throughput_by_block.items())]
     if len(values) < 5:
         return None
-    odd = [place for place, score in enumerate(_modified_z(values)) if abs(score) > thresholds["z"]]
+    centre = statistics.median(values)
+    # Trials that agree to a thousandth have no outliers worth a word.
+    spread = max(statistics.median(abs(value - centre) for value in values), 1e-3 * abs(centre), 1e-12)
+    far = thresholds["z"] * spread
+    odd = [place for place, value in enumerate(values) if 0.6745 * abs(value - centre) > far]
     if not odd:
         return None
     which = "the first trial" if odd[0] == 0 else f"trial {odd[0] + 1}"
     more = f" and {counted(len(odd) - 1, 'other')}" if len(odd) > 1 else ""
-    off = values[odd[0]] / statistics.median(values) - 1
+    off = values[odd[0]] / centre - 1
     side = "above" if off > 0 else "below"
     evidence = f"{which}{more} of {len(values)} stands out: {percent(abs(off))} {side} the median"
     return Hit("note", evidence, {"outliers": float(len(odd)), "first": float(odd[0] == 0)})
-
-
-def _modified_z(values: Sequence[float]) -> list[float]:
-    centre = statistics.median(values)
-    spread = statistics.median(abs(value - centre) for value in values)
-    # Trials that agree to a thousandth have no outliers worth a word.
-    return [0.6745 * (value - centre) / max(spread, 1e-3 * abs(centre), 1e-12) for value in values]
 
 
 S4 = CaseRule(
@@ -127,10 +122,7 @@ def _too_few(run: RunSeen, seen: str, n: int, least: int) -> Hit:
 
 
 _WIDE = Effects(when="enough for an order")
-_NO_ORDER = Effects(
-    because="no place",
-    when=f"fewer than {LEAST_BLOCKS} blocks",
-)
+_NO_ORDER = Effects(because="no place", when=f"fewer than {LEAST_BLOCKS} blocks")
 
 S5 = RunRule(
     code="S5",
@@ -152,13 +144,9 @@ S5 = RunRule(
 def more_trials(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """S6: how many trials would narrow the interval to 1 %."""
     estimate = mean(list(case.throughput_by_block.values()), "req/s")
-    if (
-        not case.candidate
-        or not case.closed
-        or estimate is None
-        or estimate.high is None
-        or not estimate.value
-    ):
+    if not case.candidate or not case.closed or estimate is None:
+        return None
+    if estimate.high is None or not estimate.value:
         return None
     half = (estimate.high - estimate.value) / estimate.value
     deviation = statistics.stdev(case.throughput_by_block.values()) / estimate.value
@@ -166,7 +154,7 @@ def more_trials(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | N
     if half <= thresholds["half_width"]:
         return None
     more = (
-        f"{needed:,} trials would narrow it to {exact_percent(thresholds['half_width'])}"
+        f"{needed:,} trials would narrow it to {percent(thresholds['half_width'], exact=True)}"
         if needed
         else "no number of trials helps"
     )
@@ -310,25 +298,28 @@ def suspiciously_equal(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[S
         }
         best = max(rates.values(), default=0.0)
         level = [seen for seen in group if rates.get(seen.case.id, -1.0) >= best * (1 - thresholds["within"])]
-        idle = [load.client_idle_share for seen in level for load in seen.loads]
-        known = [share for share in idle if share is not None]
+        busiest = [
+            min(1.0, max(*load.busy_shares, load.crowded_share, load.client_cores_busy or 0.0))
+            for seen in level
+            for load in seen.loads
+            if load.busy_shares
+        ]
         servers = {seen.case.server for seen in level}
         named = ", ".join(sorted(seen.name for seen in level))
-        if len(servers) < thresholds["servers"] or not known:
-            continue
-        busy = 1 - statistics.fmean(known)
-        if busy < thresholds["busy"]:
+        busy = statistics.fmean(busiest) if busiest else 0.0
+        if len(servers) < thresholds["servers"] or busy < thresholds["busy"]:
             continue
         evidence = (
-            f"{named} all reach {rate(best)} to within {exact_percent(thresholds['within'])}; "
+            f"{named} all reach {rate(best)} to within {percent(thresholds['within'], exact=True)}; "
             f"the client was {percent(busy)} busy"
         )
         for seen in level:
-            unbounded = why_unbounded(seen.server_busy_share)
+            unbounded = _UNBOUNDED if seen.server_busy_share is None else ""
             hit = Hit("error", evidence + unbounded, {"best_per_s": best, "client_busy_share": busy})
             yield Subject(case=seen.case.id), hit
 
 
+_UNBOUNDED = "; how busy the server's cores were is not known, so nothing bounds its throughput from above"
 _ONE_FIGURE = Effects("at least", "at most", because="unrelated servers ended at one figure", held_back=True)
 
 

@@ -6,6 +6,7 @@ import statistics
 
 from assay.core.units import counted
 from assay.core.units import share as percent
+from assay.core.units import time as duration
 from assay.model.measurement import Measurement, Outcome
 from assay.verdict.causes import LONGER, cause_of
 from assay.verdict.facts import CaseSeen
@@ -19,8 +20,6 @@ from assay.verdict.rule import (
     PairRule,
     Threshold,
     Thresholds,
-    exact_duration,
-    exact_percent,
 )
 
 HONEST_ERRORS = frozenset({"unexpected_status", "redirect_elsewhere"})
@@ -151,7 +150,7 @@ def _silence(load: Load) -> Hit | None:
     seen = f"; {cause.evidence}" if cause is not None and cause.evidence else ""
     return Hit(
         "error",
-        f"no answer came within the measured {exact_duration(load.measured.measured_ns)}, and "
+        f"no answer came within the measured {duration(load.measured.measured_ns, exact=True)}, and "
         f"{counted(waiting, 'request')} waited for one at its end{seen}",
         {"in_flight": float(waiting)},
         gravity=1.0,
@@ -205,7 +204,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | Non
             "error",
             f"bodies of {bodies[0]:,.0f} B from {a.name}, of {bodies[1]:,.0f} B from {b.name} "
             f"({percent(figures['difference'])} apart; "
-            f"at most {exact_percent(thresholds['bytes_difference'])} is equal work)",
+            f"at most {percent(thresholds['bytes_difference'], exact=True)} is equal work)",
             figures,
             gravity=figures["difference"],
             effects=_MORE_BYTES,
@@ -234,15 +233,14 @@ def _apart(one: float, other: float) -> float:
 
 def _sizes(a: CaseSeen, b: CaseSeen, *, content: bool) -> tuple[float, float] | None:
     """Bytes of an answer of each; None where one of the two had none."""
-    one, other = _bytes_per_answer(a, content=content), _bytes_per_answer(b, content=content)
-    return None if one is None or other is None else (one, other)
-
-
-def _bytes_per_answer(seen: CaseSeen, *, content: bool) -> float | None:
-    sizes = [
-        (m.body_bytes if content else m.bytes_read) / m.completed for m in _measurements(seen) if m.completed
-    ]
-    return statistics.fmean(sizes) if sizes else None
+    answered = [[m for m in _measurements(seen) if m.completed] for seen in (a, b)]
+    if not all(answered):
+        return None
+    one, other = (
+        statistics.fmean((m.body_bytes if content else m.bytes_read) / m.completed for m in measurements)
+        for measurements in answered
+    )
+    return one, other
 
 
 def _cut_off(seen: CaseSeen) -> float:

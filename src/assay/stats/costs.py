@@ -31,35 +31,34 @@ class Quantity:
     of: Callable[[Costs], float | None]
 
 
-def _counter(name: str) -> Callable[[Costs], float | None]:
-    def of(costs: Costs) -> float | None:
-        value = costs.counters.get(name)
-        return value / costs.answers if value is not None and costs.answers else None
+def _each(value: float | None, answers: int) -> float | None:
+    return value / answers if value is not None and answers else None
 
-    return of
+
+def _counter(name: str) -> Callable[[Costs], float | None]:
+    return lambda costs: _each(costs.counters.get(name), costs.answers)
 
 
 def _inspected(name: str) -> Callable[[Costs], float | None]:
     def of(costs: Costs) -> float | None:
         seen = costs.inspection
-        value = seen.counters.get(name) if seen is not None else None
-        return value / seen.answers if seen is not None and value is not None and seen.answers else None
+        return _each(seen.counters.get(name), seen.answers) if seen is not None else None
 
     return of
 
 
-def _share_of_cpu(kernel: bool) -> Callable[[Costs], float | None]:  # noqa: FBT001 - one of two parts
-    def of(costs: Costs) -> float | None:
-        cpu_ns, share = _counter("cpu_ns")(costs), costs.kernel_share
-        if cpu_ns is None or share is None:
-            return None
-        return cpu_ns * (share if kernel else 1 - share)
+def _user(costs: Costs) -> float | None:
+    cpu_ns, kernel_ns = _counter("cpu_ns")(costs), _kernel(costs)
+    return None if cpu_ns is None or kernel_ns is None else cpu_ns - kernel_ns
 
-    return of
+
+def _kernel(costs: Costs) -> float | None:
+    cpu_ns, share = _counter("cpu_ns")(costs), costs.kernel_share
+    return None if cpu_ns is None or share is None else cpu_ns * share
 
 
 def _in_services(costs: Costs) -> float | None:
-    return sum(costs.services_ns.values()) / costs.answers if costs.services_ns and costs.answers else None
+    return _each(sum(costs.services_ns.values()) if costs.services_ns else None, costs.answers)
 
 
 def _reads_and_writes(costs: Costs) -> float | None:
@@ -69,8 +68,8 @@ def _reads_and_writes(costs: Costs) -> float | None:
 
 QUANTITIES = (
     Quantity("cpu_ns", "CPU time", "time", _counter("cpu_ns")),
-    Quantity("user_ns", "in user mode", "time", _share_of_cpu(kernel=False)),
-    Quantity("kernel_ns", "in the kernel", "time", _share_of_cpu(kernel=True)),
+    Quantity("user_ns", "in user mode", "time", _user),
+    Quantity("kernel_ns", "in the kernel", "time", _kernel),
     Quantity("services_ns", "CPU time of services", "time", _in_services),
     Quantity("waited_ns", "waited in run queues", "time", _counter("waited_ns")),
     Quantity("system_calls", "system calls", "count", _inspected("system_calls")),
