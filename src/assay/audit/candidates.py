@@ -143,10 +143,6 @@ def best(said: CitedSentence, pairs: list[Pair]) -> list[Pair]:
     return [pair for score, pair in zip(scores, pairs, strict=True) if score == most]
 
 
-def _close(one: Interval, other: Interval) -> bool:
-    return one.low * (1 - NEAR) <= other.high and other.low <= one.high * (1 + NEAR)
-
-
 def own_figure(seen: Evidence, said: CitedSentence) -> PlacedFigure | None:
     """The figure that a sentence, or the one before it, is about, named as the tables name it."""
     own = next(iter(said.figures()), None)
@@ -158,7 +154,7 @@ def own_figure(seen: Evidence, said: CitedSentence) -> PlacedFigure | None:
     alike = [
         one
         for one in seen.figures
-        if one.kind == own.kind and not one.needed and _close(one.value, own.value)
+        if one.kind == own.kind and not one.needed and one.value.widened(NEAR).meets(own.value)
     ]
     alike.sort(key=lambda one: abs(one.value.middle - own.value.middle))
     for wanted in (
