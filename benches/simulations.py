@@ -21,8 +21,10 @@ from assay.model.measurement import Window
 from assay.plan.next.warming import warmed_up
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
-from assay.stats.pairing import PairedRatio, Side, pair, paired_logs, settled
+from assay.stats.pairing import PairedRatio, pair, settled
+from assay.stats.scatter import pool
 from assay.stats.sequential import SPENT_ERROR, more_for_precision
+from assay.stats.sides import Side, paired_logs
 from assay.stats.steady import steady_state
 
 Numbers = NDArray[np.float64]
@@ -182,7 +184,9 @@ class Orders(NamedTuple):
     shown: float
 
 
-def orders(noise: Noise, blocks: int, servers: int, spread: float, runs: int) -> Orders:
+def orders(
+    noise: Noise, blocks: int, servers: int, spread: float, runs: int, *, pooled: bool = True
+) -> Orders:
     """Runs of so many servers, whose true levels lie evenly between 1 and 1 + `spread`.
 
     A spread of 0 makes them equal, and any order of theirs a false one.
@@ -192,7 +196,7 @@ def orders(noise: Noise, blocks: int, servers: int, spread: float, runs: int) ->
     setting = Setting(levels, blocks, noise=noise)
     wrong = found = 0
     for _ in range(runs):
-        for faster, slower in shown_faster(pairs(simulate(rng, setting))):
+        for faster, slower in shown_faster(pairs(simulate(rng, setting), pooled)):
             right = levels[int(faster[1:])] > levels[int(slower[1:])]
             found += right
             wrong += not right
@@ -200,10 +204,12 @@ def orders(noise: Noise, blocks: int, servers: int, spread: float, runs: int) ->
     return Orders(wrong / all_pairs, found / all_pairs)
 
 
-def pairs(values: Sequence[Mapping[int, float]]) -> dict[tuple[str, str], PairedRatio]:
+def pairs(values: Sequence[Mapping[int, float]], pooled: bool = True) -> dict[tuple[str, str], PairedRatio]:
     """Every two cases against each other, as a ranking does it."""
+    rows = [[math.log(each[block]) for block in sorted(each)] for each in values]
+    shared = pool(rows, alike=False) if pooled else None
     made = {
-        (f"c{a}", f"c{b}"): pair(Side(values[a]), Side(values[b]))
+        (f"c{a}", f"c{b}"): pair(Side(values[a]), Side(values[b]), pooled=shared)
         for a, b in itertools.combinations(range(len(values)), 2)
     }
     return {names: one for names, one in made.items() if one is not None}

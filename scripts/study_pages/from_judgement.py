@@ -18,7 +18,7 @@ from assay.report.model.rows import LoadRows, Row, name_of_case
 from assay.report.model.unranked import Forbidden
 from assay.report.model.values import ORDER, subject_words
 from assay.stats.interleaved import more_needed, spread
-from assay.stats.pairing import round_logs
+from assay.stats.sides import round_logs
 from assay.verdict.pairs import sides
 from study_pages import evidence
 from study_pages.schema import Ahead, Claim, Found, LoadResult, Widest

@@ -15,8 +15,10 @@ import assay.stats as stats
 from assay.model.estimate import Estimate
 from assay.model.trial import Failure
 from assay.stats.estimates import could_be_published
-from assay.stats.pairing import Side, pair
+from assay.stats.pairing import pair
+from assay.stats.scatter import allowed_correlation, widening
 from assay.stats.sequential import Blocks
+from assay.stats.sides import Side
 
 positive = st.floats(min_value=1e-3, max_value=1e9)
 
@@ -25,7 +27,7 @@ positive = st.floats(min_value=1e-3, max_value=1e9)
 def test_mean_has_the_t_interval_of_scipy(values: list[float]) -> None:
     estimate = stats.mean(values, "x")
     assert estimate is not None and estimate.low is not None and estimate.high is not None
-    deviation = scipy_stats.sem(values)
+    deviation = scipy_stats.sem(values) * widening(allowed_correlation([values]))
     if deviation > 1e-6:
         low, high = scipy_stats.t.interval(0.95, len(values) - 1, np.mean(values), deviation)
         assert estimate.low == pytest.approx(low, rel=1e-6, abs=1e-6)
@@ -46,8 +48,8 @@ def test_throughput_counts_trials_not_requests() -> None:
     estimate = stats.throughput([*trials, trial("a", 3, Failure(stage="load", reason="died"))])
     assert estimate is not None
     assert (estimate.value, estimate.n, estimate.unit) == (10_000, 3, "req/s")
-    # t(0.975; 2) = 4.303 in every printed table; deviation 1000, root of 3.
-    assert estimate.high == pytest.approx(10_000 + 4.303 * 1000 / math.sqrt(3), rel=1e-4)
+    # t(0.975; 2) = 4.303 in every printed table; deviation 1000, root of 3; twice the variance.
+    assert estimate.high == pytest.approx(10_000 + 4.303 * 1000 * math.sqrt(2 / 3), rel=1e-4)
 
 
 @given(st.lists(positive, min_size=2, max_size=20))
@@ -105,6 +107,6 @@ def test_a_true_ratio_that_was_published_of_one_run_each_fits_in_nineteen_of_twe
         fits += could_be_published(published, made.ratio.value, made.low, made.high)
         inside += made.low <= published <= made.high
     assert 0.93 <= fits / runs <= 0.98
-    assert inside / runs < 0.5  # why it is no question of the interval alone
+    assert inside / runs < 0.6  # why it is no question of the interval alone
     assert could_be_published(9.0, 1.2, 1.1, None) and not could_be_published(0.9, 1.2, 1.1, None)
     assert could_be_published(0.1, 1.2, None, 1.3) and not could_be_published(1.6, 1.2, None, 1.3)

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.stats import interleaved
-from assay.stats.pairing import ALPHA, Side, course, half_width, pair, settled
+from assay.stats.pairing import ALPHA, course, half_width, pair, settled
+from assay.stats.scatter import ASSUMED, widening
 from assay.stats.sequential import most_deviation
+from assay.stats.sides import Side
 
 rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_size=20)
 
@@ -149,7 +151,7 @@ def test_one_block_has_no_spread_between() -> None:
 def test_what_is_needed_is_the_least_that_is_enough(within: float, between: float, wanted: float) -> None:
     seen = interleaved.Spread(within, between, 20, 6)
     more = interleaved.more_needed(seen, wanted, half_width)
-    deviation = most_deviation(seen.deviation(20), 6)
+    deviation = widening(ASSUMED) * most_deviation(seen.deviation(20), 6)
     assert more is not None and (half_width(more) or 9e9) * deviation <= wanted
     assert more == 2 or (half_width(more - 1) or 9e9) * deviation > wanted
 
@@ -238,4 +240,6 @@ def test_the_reach_is_that_of_the_interval() -> None:
     assert made is not None and made.ratio.high is not None
     factor = half_width(5, ALPHA)
     assert factor is not None
-    assert math.log(made.ratio.high / made.ratio.value) == pytest.approx(factor * statistics.stdev(logs))
+    assert math.log(made.ratio.high / made.ratio.value) == pytest.approx(
+        math.sqrt(2) * factor * statistics.stdev(logs)
+    )

@@ -17,7 +17,8 @@ from assay.model.run import Run
 from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen, ServiceSeen
 from assay.report.model.circumstances import sentences
 from assay.stats.interleaved import unpreempted
-from assay.stats.pairing import Side, left_out, pair, paired_logs
+from assay.stats.pairing import pair
+from assay.stats.sides import Side, left_out, paired_logs
 from assay.verdict import judge
 from assay.verdict.see_runs import see_run
 

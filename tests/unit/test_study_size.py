@@ -24,6 +24,7 @@ from assay.plan.study.resolve import resolve
 from assay.plan.study.schema import LoadSetting, Profile
 from assay.report.live_words import RunProgress, StudyWords
 from assay.report.model.circumstances import circumstances, title
+from assay.stats.scatter import allowed_correlation, widening
 from assay.stats.sequential import trials_for_half_width
 from assay.verdict import judge
 from assay.verdict.see_runs import added, blocks_of, trials_of
@@ -63,7 +64,8 @@ def test_ratios_that_deviate_get_as_many_blocks_as_their_deviation_asks_for() ->
     more = added(made)
     assert more is not None
     assert more.deviation == pytest.approx(statistics.stdev(map(math.log, RESTLESS)))
-    needed = trials_for_half_width(more.deviation, math.log(1.05))
+    wide = widening(allowed_correlation([list(map(math.log, RESTLESS))]))
+    needed = trials_for_half_width(wide * more.deviation, math.log(1.05))
     assert needed is not None
     assert needed > 10
     assert blocks_of(made) == needed

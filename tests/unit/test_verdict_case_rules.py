@@ -154,8 +154,8 @@ class TestYardsticks:
         assert "D4" not in findings_of(with_trials(made, {"b": {"contract": wrong}}))
 
     def test_the_luckiest_of_many_candidates_overtakes_nothing(self) -> None:
-        """One that is 2 % faster with p = 0.03: alone that is something, the best of eight is not."""
-        ahead = [1.01, 1.03, 1.0, 1.03, 1.04, 1.01]
+        """One that is 2.6 % faster with p = 0.03: alone that is something, the best of eight is not."""
+        ahead = [1.015, 1.035, 1.01, 1.035, 1.045, 1.015]
 
         def told(others: int) -> dict[str, Finding]:
             slower = {f"s{n}": 5_000.0 for n in range(others)}
@@ -256,7 +256,7 @@ class TestSamples:
         rates = [9_700, 10_300, 10_000, 9_800, 10_200, 10_000]
         trials = [trial("a", block, measurement(rate)) for block, rate in enumerate(rates)]
         finding = findings_of(run([case("a")], trials))["S6"]
-        assert finding.severity == "note" and 20 <= finding.figures["trials_needed"] <= 25
+        assert finding.severity == "note" and 40 <= finding.figures["trials_needed"] <= 50
         assert "S6" not in findings_of(steady_run({"a": 10_000}, blocks=10))
 
 

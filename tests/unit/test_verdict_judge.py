@@ -144,7 +144,7 @@ class TestRanking:
         made = steady_run({"a": 10_000, "b": 10_300, "a again": 10_000})
         assert rows(judge(made, 0))["b"].rank == 1 and rows(judge(made, 0))["a"].rank == 2
         wild = tuple(
-            msgspec.structs.replace(t, measurement=measurement(10_000 * (1 + 0.06 * (-1) ** t.block)))
+            msgspec.structs.replace(t, measurement=measurement(10_000 * (1 + 0.02 * (-1) ** t.block)))
             if t.case == "a again"
             else t
             for t in made.trials

@@ -264,7 +264,7 @@ class TestCounts:
 class TestSamples:
     def test_five_trials_are_few_and_said(self) -> None:
         judged = judge(steady_run({"a": 10_000, "b": 20_000}, blocks=5), 0)
-        (finding,) = noted_else(judged.findings)
+        (finding,) = [one for one in noted_else(judged.findings) if one.code != "S6"]
         assert (finding.code, finding.severity, finding.subject.case) == ("S5", "warning", None)
         assert "5 trials of each case" in finding.evidence
         assert [row.rank for row in judged.ranking] == [1, 2] and finding.because == ""
@@ -279,7 +279,7 @@ class TestSamples:
     def test_only_the_case_that_lacks_trials_is_named(self) -> None:
         made = steady_run({"a": 10_000, "b": 20_000})
         made = msgspec.structs.replace(made, trials=made.trials[1:])
-        (finding,) = noted_else(judge(made, 0).findings)
+        (finding,) = [one for one in noted_else(judge(made, 0).findings) if one.code != "S6"]
         assert (finding.code, finding.subject.case) == ("S5", "a")
 
     def test_a_short_window_of_every_case_is_said_once(self) -> None:

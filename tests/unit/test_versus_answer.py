@@ -58,7 +58,7 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     assert [pair.settled for pair in found.pairs] == ["different"]
     assert made.judgement is not None and made.judgement.clean
     told = comparison.in_sentences(made)
-    assert told.headline == ("A is faster: 1.31× B [1.31, 1.32]",)
+    assert told.headline == ("A is faster: 1.32× B [1.31, 1.33]",)
     assert told.more[0].startswith("95 % CI of ratios, paired over 8 blocks;")
     assert state(made).startswith("clean: ") and not told.advice
 
@@ -109,7 +109,7 @@ def test_too_noisy_to_settle_says_what_would() -> None:
     assert not found.settled
     told = comparison.in_sentences(made)
     [first], second = told.headline, told.advice
-    assert first == "B and A are not told apart: B / A 1.00× [0.92, 1.09]"
+    assert first == "B and A are not told apart: B / A 1.00× [0.89, 1.12]"
     assert second.startswith("Not settled: about ") and "--budget" in second
     more = int(second.split()[3])
     assert found.pairs[0].blocks_needed == 5 + more

@@ -15,7 +15,7 @@ from assay.stats.quantiles import (
     value_of,
 )
 from assay.stats.ranking import holm, ranks, shown_faster
-from assay.stats.sequential import MINIMUM_EFFECT, trials_for_effect, trials_for_half_width
+from assay.stats.sequential import MINIMUM_EFFECT, trials_for_half_width
 
 __all__ = [
     "MINIMUM_EFFECT",
@@ -35,7 +35,6 @@ __all__ = [
     "spectrum",
     "throughput",
     "ranks",
-    "trials_for_effect",
     "trials_for_half_width",
     "value_of",
 ]

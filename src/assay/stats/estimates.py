@@ -20,6 +20,7 @@ from assay.model.estimate import Estimate
 from assay.model.measurement import Measurement, Window
 from assay.model.plan import LoadPlan, Open, StopAtCount
 from assay.model.trial import Trial
+from assay.stats.scatter import allowed_correlation, widening
 
 CONFIDENCE = 0.95
 """Coverage of every interval of the product, unless its method says otherwise."""
@@ -56,14 +57,16 @@ def throughput(trials: Sequence[Trial]) -> Estimate | None:
 
 
 def mean(values: Sequence[float], unit: str) -> Estimate | None:
-    """Mean of one value a trial with its Student t interval; None for no value, no interval for one."""
+    """Mean of one value a trial with its Student t interval, wider by what neighbours may correlate; None for
+    no value, no interval for one."""
     if not values:
         return None
     n = len(values)
     centre = statistics.fmean(values)
     if n < 2:
         return Estimate(value=centre, low=None, high=None, n=n, unit=unit, method="one trial")
-    half = t_quantile(n - 1) * statistics.stdev(values) / math.sqrt(n)
+    deviation = statistics.stdev(values) * widening(allowed_correlation([values]))
+    half = t_quantile(n - 1) * deviation / math.sqrt(n)
     return Estimate(
         value=centre,
         low=centre - half,
@@ -99,7 +102,7 @@ def exponentiated(logs: Estimate, unit: str, method: str) -> Estimate:
     )
 
 
-def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
+def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     """Two-sided Student t quantile: |t| stays below it with probability `confidence`."""
     return student_t_quantile(degrees, 0.5 + confidence / 2)
 

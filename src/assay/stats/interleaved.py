@@ -50,12 +50,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from statistics import NormalDist
 from typing import NamedTuple
 
 from assay.model.interleaving import Slice
 from assay.stats.estimates import student_t_quantile
+from assay.stats.scatter import ASSUMED, lag_one, widening
 from assay.stats.sequential import LEAST_BLOCKS, most_deviation, smallest
 
 Rounds = Mapping[int, float]
@@ -102,7 +102,7 @@ class Batches(NamedTuple):
     @property
     def widening(self) -> float:
         """By how much more the mean of all scatters than that of as many independent ones."""
-        return 1.0 if self.independent else _widening(self.correlation)
+        return 1.0 if self.independent else widening(self.correlation)
 
 
 def batched(logs: Sequence[float]) -> Batches | None:
@@ -126,16 +126,6 @@ def _batches(logs: Sequence[float], number: int) -> Batches:
     begin = len(logs) - size * number  # what does not fill a batch is left out where servers are coldest
     means = [statistics.fmean(logs[at : at + size]) for at in range(begin, len(logs), size)]
     return Batches(tuple(means), size, lag_one(means))
-
-
-def lag_one(values: Sequence[float]) -> float:
-    """Correlation of neighbours; 0 where there is no spread."""
-    if len(values) < 2:
-        return 0.0
-    mean = statistics.fmean(values)
-    about = [value - mean for value in values]
-    power = math.fsum(one * one for one in about)
-    return math.fsum(x * y for x, y in pairwise(about)) / power if power > 0 else 0.0
 
 
 def beyond_chance(errors: float, degrees: float, looks: int) -> float:
@@ -203,13 +193,7 @@ def spread(blocks: Sequence[Sequence[float]]) -> Spread | None:
 
 def _inflated_variance(logs: Sequence[float]) -> float:
     """The variance of a round, such that over n it is that of the mean, where neighbours correlate by r."""
-    return statistics.variance(logs) * _widening(lag_one(logs)) ** 2
-
-
-def _widening(correlation: float) -> float:
-    """Of a mean of values of which each depends on the one before it: an autoregression of first order."""
-    r = min(0.9, max(0.0, correlation))
-    return math.sqrt((1 + r) / (1 - r))
+    return statistics.variance(logs) * widening(lag_one(logs)) ** 2
 
 
 def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> int | None:
@@ -221,7 +205,7 @@ def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float |
     """
     if seen.blocks < LEAST_BLOCKS:
         return None
-    deviation = most_deviation(seen.deviation(seen.rounds), seen.blocks)
+    deviation = widening(ASSUMED) * most_deviation(seen.deviation(seen.rounds), seen.blocks)
 
     def enough(blocks: int) -> bool:
         reach = factor(blocks)

@@ -15,75 +15,29 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import msgspec
 
 from assay.model.estimate import Estimate
-from assay.stats.estimates import CONFIDENCE, exponentiated, mean, student_t_cdf, t_quantile
-from assay.stats.interleaved import Batches, Rounds, batched, ratio_by_round, unpreempted
+from assay.stats.estimates import CONFIDENCE, student_t_cdf, t_quantile
+from assay.stats.scatter import Pool, allowed_correlation, widening
 from assay.stats.sequential import (
     LEAST_BLOCKS,
     MINIMUM_EFFECT,
-    Blocks,
     level,
     ratio_within,
     unpaired_ratio,
 )
+from assay.stats.sides import EXACT, Side, Slack, batches_of, left_out, paired_logs, round_logs, stand
 
 ALPHA = 1 - CONFIDENCE
 
 Manner = Literal["paired", "looked at", "unpaired"]
 """*paired* by block; *looked at* after every block, with the interval that allows for it; *unpaired*: of runs
 made at different times."""
-
-
-class Slack(NamedTuple):
-    """The truth lies between `down` and `up` times what was measured.
-
-    0 is no bound from below, infinity none from above.
-    """
-
-    down: float = 1.0
-    up: float = 1.0
-
-    def joined(self, other: Slack) -> Slack:
-        """What is left where both hold: the truth may lie off in either way."""
-        return Slack(min(self.down, other.down), max(self.up, other.up))
-
-    def over(self, other: Slack) -> Slack:
-        """The slack of a ratio of two figures."""
-        low = self.down / other.up if math.isfinite(other.up) else 0.0
-        high = self.up / other.down if other.down > 0 else math.inf
-        return Slack(low, high)
-
-
-EXACT = Slack()
-ABOVE = Slack(1.0, math.inf)
-"""Known from below only."""
-BELOW = Slack(0.0, 1.0)
-"""Known from above only."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One case: one value for each block, and their slack. `estimate` is a figure that a whole search found,
-    in place of values a block.
-
-    `rounds` are the rates slice by slice of the blocks that were interleaved, of the `trimmed` four fifths of
-    slices where their begin is left out; `delays` are how much of a core the client lacked in each, where no
-    server can have had a hand in it. An `external` server was restarted by nobody: all its blocks are one.
-    """
-
-    values: Blocks
-    slack: Slack = EXACT
-    estimate: Estimate | None = None
-    rounds: Mapping[int, Rounds] = field(default_factory=dict)
-    delays: Mapping[int, Rounds] = field(default_factory=dict)
-    external: bool = False
-    trimmed: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,20 +78,24 @@ def pair(
     bias: float = 0.0,
     extra: Slack = EXACT,
     squeezed: float | None = None,
+    pooled: Pool | None = None,
 ) -> PairedRatio | None:
     """a over b; None where they have nothing in common to compare.
 
     `bias` is a share by which the run finds a server to differ from itself: it is taken off at both ends, of
     the interval, of the least and the most, and of how sure they are. `extra` is slack of the ratio itself.
     `looks` are the shares of the budget used after each block, where a run is looked at after every one.
+    `pooled` is what the other servers of the run say of how values scatter.
     A ratio may be `squeezed` towards that of what both lost for each answer: the truth lies beyond what was
     measured, seen from there. Where rounds were preempted, the ratio is that of the others if it lies in the
     interval of all; else it may be the servers that preempted them, and what is known is what either allows.
     """
-    calm = _pair(a, b, manner, alpha, looks, bias, extra, squeezed)
+    calm = _pair(a, b, manner, alpha, looks, bias, extra, squeezed, pooled)
     if calm is None or not left_out(a, b):
         return calm
-    whole = _pair(replace(a, delays={}), replace(b, delays={}), manner, alpha, looks, bias, extra, squeezed)
+    whole = _pair(
+        replace(a, delays={}), replace(b, delays={}), manner, alpha, looks, bias, extra, squeezed, pooled
+    )
     if whole is None or _holds(whole.ratio, calm.ratio):
         return calm
     return either(calm, whole)
@@ -196,9 +154,12 @@ def _pair(
     bias: float,
     extra: Slack,
     squeezed: float | None,
+    pooled: Pool | None,
 ) -> PairedRatio | None:
-    logs = tuple(_spread(paired_logs(a, b), _widening(a, b)))
-    ratio = _ratio(a, b, logs, manner, alpha, looks)
+    found = paired_logs(a, b)
+    by, degrees = _scatter(a, b, found, pooled)
+    logs = tuple(_spread(found, by))
+    ratio = _ratio(a, b, logs, manner, alpha, looks, degrees)
     if ratio is None:
         return None
     slack = a.slack.over(b.slack)
@@ -213,15 +174,15 @@ def _pair(
         above_one, below_one = max(1.0, squeezed), min(1.0, squeezed)
     by_blocks = manner == "paired" and a.estimate is None
     if by_blocks:
-        above = _p_value(logs, math.log(slack.down / above_one) if slack.down else -math.inf)
-        below = _p_value([-log for log in logs], math.log(below_one) - math.log(slack.up))
+        above = _p_value(logs, math.log(slack.down / above_one) if slack.down else -math.inf, degrees)
+        below = _p_value([-log for log in logs], math.log(below_one) - math.log(slack.up), degrees)
     else:
         enough = manner != "looked at" or ratio.n >= LEAST_BLOCKS
         left = None if ratio.low is None else ratio.low * slack.down
         right = None if ratio.high is None else ratio.high * slack.up
         above = 0.0 if enough and left is not None and left > above_one else 1.0
         below = 0.0 if enough and right is not None and right < below_one else 1.0
-    return PairedRatio(logs, ratio, low, high, least, most, above, below, batches=_stand(a, b))
+    return PairedRatio(logs, ratio, low, high, least, most, above, below, batches=stand(a, b))
 
 
 def settled(
@@ -243,51 +204,45 @@ def settled(
 
 
 def _ratio(
-    a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float, looks: Sequence[float]
+    a: Side,
+    b: Side,
+    logs: Sequence[float],
+    manner: Manner,
+    alpha: float,
+    looks: Sequence[float],
+    degrees: float | None,
 ) -> Estimate | None:
     if a.estimate is not None and b.estimate is not None:
         return _of_ends(a.estimate, b.estimate)
     if manner == "looked at":
         method = f"repeated t interval on log ratios, {_paired_by(a, b)}"
-        return ratio_within(logs, half_width(len(logs), level(looks, alpha, nested=not _stand(a, b))), method)
+        spent = level(looks, alpha, nested=not stand(a, b))
+        return ratio_within(logs, half_width(len(logs), spent, degrees), method)
     if manner == "unpaired":
         return unpaired_ratio(list(a.values.values()), list(b.values.values()))
-    paired = mean(logs, "ratio")
-    return paired and exponentiated(paired, "ratio", f"t interval on log ratios, {_paired_by(a, b)}")
+    method = f"t interval on log ratios, {_paired_by(a, b)}" if len(logs) > 1 else "one trial"
+    return ratio_within(logs, half_width(len(logs), degrees=degrees), method)
 
 
-def paired_logs(a: Side, b: Side) -> list[float]:
-    """ln(a/b) of each block that has a value of both; of one that was an interleaved block of both, of their
-    totals in the rounds that both had.
+def _scatter(
+    a: Side, b: Side, logs: Sequence[float], pooled: Pool | None = None
+) -> tuple[float, float | None]:
+    """By how much wider the interval of these values is than that of independent ones, and the degrees of
+    freedom of its t quantile where they are not its own.
 
-    Of servers that stand, the batches of their one long block take the blocks' place.
+    Blocks may depend on each other; batches are cut so that they do not. The variance is
+    joined with that of the other servers.
     """
-    if _stand(a, b):
-        found = _batches(a, b)
-        return list(found.means) if found else []
-    rows, calm = round_logs(a, b), unpreempted(a.delays, b.delays) or {}
-    common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
-    return [
-        statistics.fmean(rows[block]) if rows.get(block) else math.log(a.values[block] / b.values[block])
-        for block in common
-        if b.values[block] > 0 and calm.get(block) != []
-    ]
-
-
-def _stand(a: Side, b: Side) -> bool:
-    """Whether nobody restarted either, so that all their blocks are one."""
-    return a.external and b.external and bool(a.rounds) and bool(b.rounds)
-
-
-def _batches(a: Side, b: Side) -> Batches | None:
-    rows = round_logs(a, b)
-    return batched([log for block in sorted(rows) for log in rows[block]])
-
-
-def _widening(a: Side, b: Side) -> float:
-    """By how much wider the interval of these values is than that of independent ones."""
-    found = _batches(a, b) if _stand(a, b) else None
-    return found.widening if found else 1.0
+    if stand(a, b):
+        found = batches_of(a, b)
+        return (found.widening if found else 1.0), None
+    if pooled is None or pooled.n != len(logs):
+        return widening(allowed_correlation([logs])), None
+    own = statistics.variance(logs)
+    if own == 0:  # only constructed data scatter by nothing
+        return 1.0, None
+    variance, degrees = pooled.joined(own, 1 / a.arms + 1 / b.arms)
+    return widening(pooled.correlation) * math.sqrt(variance / own), degrees
 
 
 def _spread(logs: Sequence[float], by: float) -> Sequence[float]:
@@ -298,45 +253,18 @@ def _spread(logs: Sequence[float], by: float) -> Sequence[float]:
     return [centre + by * (log - centre) for log in logs]
 
 
-def round_logs(a: Side, b: Side) -> dict[int, list[float]]:
-    """By block of both, its log ratio taken apart by rounds: it is their mean (`ratio_by_round`).
-
-    Rounds that were preempted are left out (`unpreempted`), and blocks that have too few others.
-    """
-    calm = unpreempted(a.delays, b.delays) or {}
-    found = {
-        block: ratio_by_round(*(_of_these(side.rounds[block], calm.get(block)) for side in (a, b)))
-        for block in a.rounds
-        if block in b.rounds
-    }
-    return {block: logs for block, logs in found.items() if logs}
-
-
-def _of_these(rounds: Rounds, kept: Collection[int] | None) -> Rounds:
-    return rounds if kept is None else {number: rate for number, rate in rounds.items() if number in kept}
-
-
-def left_out(a: Side, b: Side) -> float:
-    """The share of the rounds of both that their ratio leaves out, as they were preempted."""
-    calm = unpreempted(a.delays, b.delays)
-    if calm is None:
-        return 0.0
-    return 1 - sum(map(len, calm.values())) / sum(
-        len(a.delays[one].keys() & b.delays[one].keys()) for one in calm
-    )
-
-
 def _paired_by(a: Side, b: Side) -> str:
     if not round_logs(a, b):
         return "paired by block"
-    said = "by batches of rounds" if _stand(a, b) else "paired by neighbouring slices of blocks"
+    said = "by batches of rounds" if stand(a, b) else "paired by neighbouring slices of blocks"
     said = f"{said}, without their first fifths" if a.trimmed else said
     return f"{said}, of unpreempted rounds" if left_out(a, b) else said
 
 
-def half_width(n: int, alpha: float | None = ALPHA) -> float | None:
-    """The half-width of the t interval of n log ratios in units of their deviation; None where infinite."""
-    return None if alpha is None or n < 2 else t_quantile(n - 1, 1 - alpha) / math.sqrt(n)
+def half_width(n: int, alpha: float | None = ALPHA, degrees: float | None = None) -> float | None:
+    """The half-width of the t interval of n log ratios in units of their deviation, of so many degrees of
+    freedom (else n - 1); None where infinite."""
+    return None if alpha is None or n < 2 else t_quantile(degrees or n - 1, 1 - alpha) / math.sqrt(n)
 
 
 def course(
@@ -348,13 +276,24 @@ def course(
     looks: Sequence[float] = (),
     bias: float = 0.0,
     extra: Slack = EXACT,
+    pooled: Pool | None = None,
 ) -> tuple[Estimate, ...]:
     """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on; the
-    interval wider by `bias` at both ends, and by `extra`."""
-    logs, by = paired_logs(a, b), _widening(a, b)
+    interval wider by `bias` at both ends, and by `extra`. All are taken to scatter as the last does."""
+    logs = paired_logs(a, b)
+    by, degrees = _scatter(a, b, logs, pooled)
+    each = degrees and degrees / (len(logs) - 1)
     slack = Slack(extra.down / (1 + bias), extra.up * (1 + bias))
     made = (
-        _ratio(a, b, _spread(logs[:n], by), manner, alpha, looks[: math.ceil(n * len(looks) / len(logs))])
+        _ratio(
+            a,
+            b,
+            _spread(logs[:n], by),
+            manner,
+            alpha,
+            looks[: math.ceil(n * len(looks) / len(logs))],
+            each and each * (n - 1),
+        )
         for n in range(1, len(logs) + 1)
     )
     return tuple(
@@ -378,7 +317,7 @@ def _of_ends(above: Estimate, below: Estimate) -> Estimate:
     )
 
 
-def _p_value(logs: Sequence[float], shift: float) -> float:
+def _p_value(logs: Sequence[float], shift: float, degrees: float | None) -> float:
     """Two-sided t test of logs + shift being no more than 0; 1 where it is not, or cannot be told."""
     n = len(logs)
     if n < LEAST_BLOCKS or not math.isfinite(shift):
@@ -388,4 +327,4 @@ def _p_value(logs: Sequence[float], shift: float) -> float:
         return 1.0
     if deviation == 0:  # only constructed data get here: a difference without noise is certain
         return 0.0
-    return 2 * student_t_cdf(n - 1, -centre / (deviation / math.sqrt(n)))
+    return 2 * student_t_cdf(degrees or n - 1, -centre / (deviation / math.sqrt(n)))

@@ -33,6 +33,7 @@ from assay.stats.estimates import (
     student_t_quantile,
     t_quantile,
 )
+from assay.stats.scatter import allowed_correlation, widening
 
 MINIMUM_EFFECT = 0.01
 """Differences below 1 % are never claimed, however sure: code layout alone moves as much
@@ -262,30 +263,6 @@ MOST_TRIALS = 100_000
 """Where the search for a number of trials gives up: no one runs as many."""
 
 
-def power_of_paired_test(effect_over_deviation: float, n: int) -> float:
-    """Chance that a two-sided paired t test at 5 % with n pairs finds an effect of that size.
-
-    The effect is in units of the deviation of the paired differences. Noncentral t distribution.
-    """
-    if n < 2:
-        return 0.0
-    shift = abs(effect_over_deviation) * math.sqrt(n)
-    return 1.0 - noncentral_t_cdf(n - 1, shift, t_quantile(n - 1))
-
-
-def trials_for_effect(ratio: float, log_ratio_deviation: float, power: float = POWER) -> int | None:
-    """Blocks needed to find a true `ratio` given the deviation of paired log ratios.
-
-    None where it cannot be told: no effect, or more trials than anyone runs.
-    """
-    effect = abs(math.log(ratio))
-    if effect == 0:
-        return None
-    if log_ratio_deviation <= 0:
-        return 2
-    return smallest(lambda n: power_of_paired_test(effect / log_ratio_deviation, n) >= power)
-
-
 def trials_for_half_width(relative_deviation: float, relative_half_width: float) -> int | None:
     """Trials after which the t interval of a mean is about `relative_half_width` on each side."""
     if relative_half_width <= 0:
@@ -297,7 +274,8 @@ def trials_for_half_width(relative_deviation: float, relative_half_width: float)
 def more_for_precision(logs: Sequence[float], precision: float, most: int) -> int:
     """How many more log ratios than these, at most `most`, let the interval of the ratio be about as narrow
     as `precision`, a share, on each side, if they go on deviating as these do."""
-    needed = trials_for_half_width(statistics.stdev(logs), math.log1p(precision))
+    deviation = statistics.stdev(logs) * widening(allowed_correlation([logs]))
+    needed = trials_for_half_width(deviation, math.log1p(precision))
     return most if needed is None else min(max(0, needed - len(logs)), most)
 
 

@@ -19,8 +19,9 @@ from assay.model.plan import Open
 from assay.model.run import Run
 from assay.model.trial import Trial
 from assay.stats.estimates import Held, check_limit
-from assay.stats.pairing import Side, pair
+from assay.stats.pairing import pair
 from assay.stats.sequential import unpaired_difference
+from assay.stats.sides import Side
 from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
 from assay.verdict.pairs import Between, bias_of, pair_of
 from assay.verdict.see_runs import see_rates

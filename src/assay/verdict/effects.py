@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from assay.model.estimate import Estimate, Known, Limit
 from assay.model.finding import Finding
 from assay.stats import MINIMUM_EFFECT
-from assay.stats.pairing import EXACT, Slack
 from assay.stats.sequential import LEAST_BLOCKS
+from assay.stats.sides import EXACT, Slack
 
 Figures = Literal["throughput", "times"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,8 +12,10 @@ from assay.model.run import Header
 from assay.model.trial import Case, Trial
 from assay.stats import by_block, pairing
 from assay.stats.interleaved import Rounds
-from assay.stats.pairing import ALPHA, EXACT, Manner, Side, Slack, pair
+from assay.stats.pairing import ALPHA, Manner, pair
+from assay.stats.scatter import Pool, pool
 from assay.stats.sequential import LEAST_BLOCKS, last_level, per_pair
+from assay.stats.sides import EXACT, Side, Slack, paired_logs
 from assay.verdict.bottleneck import shares_of
 from assay.verdict.load import Load
 
@@ -26,7 +28,7 @@ class CaseSeen:
     `capacity` is what it found. `unlike`: it
     were interleaved with other programs, whose begins after a switch cost more or less than its own. `delays`
     are how much of a core the client lacked in each round, by block, where no server can have had a hand in
-    it.
+    it. `control` is the same server once more, for the A/A comparison.
     """
 
     case: Case
@@ -36,6 +38,7 @@ class CaseSeen:
     unlike: bool = False
     delays: Mapping[int, Rounds] = field(default_factory=dict)
     missed: tuple[Load, ...] = ()
+    control: CaseSeen | None = None
 
     @property
     def name(self) -> str:
@@ -150,6 +153,19 @@ class RunSeen:
         """Throughput of a over that of b as measured, whatever was found about them."""
         made = pair(a.side(), b.side(), manner=self.manner, looks=self.budget_used)
         return made.ratio if made else None
+
+    @cached_property
+    def pools(self) -> dict[tuple[str, str], Pool | None]:
+        """By workload and load, what its servers' blocks say together of how they scatter; where blocks are
+        interleaved ones of builds of one program, all as much."""
+        return {group: self._pool(cases) for group, cases in self.groups.items()}
+
+    def _pool(self, cases: Sequence[CaseSeen]) -> Pool | None:
+        sides = [one.side() for one in cases if one.case.role in ("candidate", "control") and one.answered]
+        if len(sides) < 2 or any(side.external for side in sides):
+            return None
+        alike = all(side.rounds for side in sides) and not self.header.design.unlike
+        return pool([paired_logs(side, sides[0]) for side in sides], alike=alike)
 
     @cached_property
     def controls(self) -> dict[str, Estimate]:

@@ -13,7 +13,8 @@ from msgspec import structs
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.finding import Finding, Metric
 from assay.stats import by_block
-from assay.stats.pairing import ABOVE, BELOW, EXACT, PairedRatio, Side, Slack, both, pair
+from assay.stats.pairing import PairedRatio, both, pair
+from assay.stats.sides import ABOVE, BELOW, EXACT, Side, Slack
 from assay.verdict.effects import (
     UNLIMITED,
     Bounded,
@@ -79,12 +80,12 @@ def pair_of(
         looks=run.budget_used,
         bias=bias_of(findings, metric, *names),
         extra=Slack(extra.down * beyond.down, extra.up * beyond.up),
+        pooled=run.pools.get(a.group) if a.candidate and b.candidate else None,
     )
     left = against(findings, *names), against(findings, *reversed(names))
-    made = found(*sides(findings, a, b, left[0].slack, left[1].slack))
+    made = found(*sides(findings, a, b))
     if closing and pull is not None and made is not None:
-        closer = [against(findings, *of, but=closing).slack for of in (names, names[::-1])]
-        nearer = found(*sides(findings, a, b, *closer), squeezed=pull)
+        nearer = found(*sides(findings, a, b, but=closing), squeezed=pull)
         made = both(made, nearer) if nearer is not None else made
     limits = (*limits, *left[0].limits, *left[1].limits)
     return Between(made, (), tuple(dict.fromkeys(limits)))
@@ -104,12 +105,22 @@ def _pull(a: CaseSeen, b: CaseSeen) -> float | None:
 
 
 def sides(
-    findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, of_a: Slack = EXACT, of_b: Slack = EXACT
+    findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, but: Collection[str] = frozenset()
 ) -> tuple[Side, Side]:
-    """The two as they are compared, each with its slack: by whole slices, or without their first fifths, as
-    all unlike programs are and builds of one where one of the two begins colder."""
+    """The two as they are compared, each with its slack, `but` for some rules: by whole slices, or without
+    their first fifths, as all unlike programs are and builds of one where one of the two begins colder. A
+    case and its A/A control are one server, unless the control is no result."""
     later = moved(findings, a.case.id, b.case.id) is not None
-    return a.side(of_a, later=later), b.side(of_b, later=later)
+
+    def side(seen: CaseSeen, other: CaseSeen) -> Side:
+        own = seen.side(against(findings, seen.case.id, other.case.id, but=but).slack, later=later)
+        again = seen.control
+        if again is None or not again.answered or void_by(findings, again.case.id):
+            return own
+        left = against(findings, again.case.id, other.case.id, but=but)
+        return own.with_control(again.side(left.slack, later=later))
+
+    return side(a, b), side(b, a)
 
 
 def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric) -> Between:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,8 +26,8 @@ from assay.model.design import ComparisonDesign
 from assay.model.finding import Claim
 from assay.model.run import Header, Run
 from assay.model.trial import AS_GIVEN, Trial
-from assay.stats.pairing import paired_logs
 from assay.stats.sequential import LEAST_BLOCKS, more_for_precision
+from assay.stats.sides import paired_logs
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load, OfRun
 from assay.verdict.objective import misses_of, objectives, results_of
@@ -85,7 +85,7 @@ def see_run(run: Run) -> RunSeen:
             replace(load, of_run=replace(of_run, missed=True)) for load in _loads(beyond, run.header)
         )
         cases.append(replace(seen, loads=told, missed=missed))
-    return RunSeen(run.header, tuple(cases), run.damage, run.blocks, looks_of(run))
+    return RunSeen(run.header, _with_controls(cases), run.damage, run.blocks, looks_of(run))
 
 
 def _loads(trials: Iterable[Trial], header: Header) -> tuple[Load, ...]:
@@ -102,11 +102,17 @@ def see_rates(run: Run) -> RunSeen:
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
     unlike, environment = run.header.design.unlike, run.header.environment
-    seen = (
+    seen = [
         CaseSeen(case, of_it := trials[case.id], (), unlike=unlike, delays=see_delays(of_it, environment))
         for case in cases
-    )
-    return RunSeen(run.header, tuple(seen), interleaved=run.blocks, budget_used=looks_of(run))
+    ]
+    return RunSeen(run.header, _with_controls(seen), interleaved=run.blocks, budget_used=looks_of(run))
+
+
+def _with_controls(cases: Sequence[CaseSeen]) -> tuple[CaseSeen, ...]:
+    """Each case with its A/A control, where it has one."""
+    controls = {seen.case.control_of: seen for seen in cases if seen.case.control_of}
+    return tuple(replace(seen, control=controls.get(seen.case.id)) for seen in cases)
 
 
 def _beside(block: Block, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:

@@ -24,7 +24,8 @@ from assay.report.model import circumstances
 from assay.report.model.rows import LoadRows, Row, hues, short_name, time_words
 from assay.report.picture import as_rows, slug
 from assay.report.svg import Scale, near, proportional
-from assay.stats.pairing import course, paired_logs
+from assay.stats.pairing import course
+from assay.stats.sides import paired_logs
 from assay.verdict.answer import answer
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.pairs import sides as sides_of
@@ -216,7 +217,13 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     logs = paired_logs(*sides)
     wider = verdict.bias(findings, *pair), verdict.one_sided(findings, *pair)
     went = course(
-        *sides, manner=seen.manner, alpha=seen.alpha, looks=seen.budget_used, bias=wider[0], extra=wider[1]
+        *sides,
+        manner=seen.manner,
+        alpha=seen.alpha,
+        looks=seen.budget_used,
+        bias=wider[0],
+        extra=wider[1],
+        pooled=seen.pools.get(best.group),
     )
     known = list(enumerate(went, start=1))
     if len(known) < 2:

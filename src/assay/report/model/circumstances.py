@@ -17,7 +17,7 @@ from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import name_of_case, short_name, with_names
 from assay.stats import MINIMUM_EFFECT
 from assay.stats.interleaved import Spread, more_needed, spread
-from assay.stats.pairing import Side, left_out, round_logs
+from assay.stats.sides import Side, left_out, round_logs
 from assay.verdict import see_runs
 from assay.verdict.pairs import sides as sides_of
 

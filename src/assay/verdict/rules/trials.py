@@ -11,6 +11,7 @@ from assay.model.design import LoadDesign
 from assay.model.finding import Subject
 from assay.model.trial import Trial
 from assay.stats import mean, trials_for_half_width
+from assay.stats.scatter import ASSUMED, widening
 from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.rule import (
@@ -149,7 +150,7 @@ def more_trials(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | N
     if estimate.high is None or not estimate.value:
         return None
     half = (estimate.high - estimate.value) / estimate.value
-    deviation = statistics.stdev(case.throughput_by_block.values()) / estimate.value
+    deviation = widening(ASSUMED) * statistics.stdev(case.throughput_by_block.values()) / estimate.value
     needed = trials_for_half_width(deviation, thresholds["half_width"])
     if half <= thresholds["half_width"]:
         return None
