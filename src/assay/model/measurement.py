@@ -319,7 +319,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     windows: tuple[Window, ...]
     """The time series."""
     window_times: tuple[WindowTimes, ...] = ()
-    """Times over time, of at most 4,096 windows, which are put together two by two until they are so few:
+    """Times over time, of at most 2,048 windows, which are put together two by two until they are so few:
     response times of an open loop, else service times. None of arms that were interleaved.
     """
     workers: tuple[Worker, ...]

@@ -223,7 +223,7 @@ adding_up! {
         pub by_request: Vec<RequestFigures> => by_request,
         /// The time series.
         pub windows: Vec<Window> => windows,
-        /// Times over time, of at most 4,096 windows, which are put together two by two until they are so few: response
+        /// Times over time, of at most 2,048 windows, which are put together two by two until they are so few: response
         /// times of an open loop, else service times. None of arms that were interleaved.
         #[serde(default)]
         pub window_times: Vec<WindowTimes> => window_times,

@@ -6,7 +6,7 @@
 use super::histogram::Histogram;
 
 /// So many windows at most have times of their own.
-pub(super) const MOST_ENTRIES: usize = 4_096;
+pub(super) const MOST_ENTRIES: usize = 2_048;
 
 /// One worker's times of the current phase by windows.
 #[derive(Debug, Default)]
