@@ -15,11 +15,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from assay.model.account import TimeAccount
 from assay.model.measurement import Measurement
-from assay.model.plan import LoadPlan
-from assay.servers.listening import listener, listener_at
+from assay.model.plan import Closed, Host, LoadPlan, StopAtCount
+from assay.servers.listening import listener, listener_at, listener_of
 from assay.servers.sampler import TreeClock
 from assay.verdict import judge_load
 
@@ -95,6 +96,18 @@ def test_the_bottleneck_follows_from_the_account(kept: tuple[str, ...], tmp_path
         account=msgspec.convert(document["account"], TimeAccount),
     )
     assert said == next(one.evidence for one in findings if one.code == "B1")
+
+
+def test_the_servers_of_several_hosts_are_found() -> None:
+    with serving() as (port, first), serving(host="127.0.0.2") as (other, second):
+        plan = LoadPlan(
+            url=f"http://127.0.0.1:{port}", load=Closed(connections=2), stop=StopAtCount(count=2),
+            hosts=(Host(url="http://b.localhost", address=f"127.0.0.2:{other}"),),
+        )  # fmt: skip
+        found = listener_of(plan)
+        assert found is not None and found.pids == tuple(sorted((first, second)))
+        gone = listener_of(replace(plan, hosts=(Host(url="http://127.0.0.3:9"),)))
+        assert gone is not None and "no process is seen to listen" in gone.hidden
 
 
 def test_the_server_is_found_by_its_socket_however_it_listens() -> None:

@@ -137,6 +137,38 @@ def test_requests_of_several_names_have_their_own_figures(load: Load, tmp_path: 
     assert found["GET /a"]["statuses"] == {"200": 4}
 
 
+def test_urls_of_several_hosts_go_to_each_of_them(load: Load, tmp_path: Path) -> None:
+    mix = tmp_path / "mix.jsonl"
+    with recording() as first, recording() as other:
+        there = f"b.localhost:{other.port}"
+        mix.write_text(f'{{"path": "/a", "weight": 3}}\nPOST http://{there}/b\n')
+        words = ("--requests", str(mix), "-u", "ada:secret")
+        told = load.clean(first.url(), *words, count=40, connections=4)
+    assert len(first.peers) == 3, "connections are dealt by weight"
+    assert {fields(one)["host"] for one in other.requests} == {there}
+    assert {one.split(b" ")[1] for one in other.requests} == {b"/b"}
+    assert "authorization" in fields(first.requests[0]) and "authorization" not in fields(other.requests[0])
+    names = {one["name"]: one["completed"] for one in told["by_request"]}
+    assert names == {
+        f"GET 127.0.0.1:{first.port}/a": len(first.requests), f"POST {there}/b": len(other.requests),
+    }  # fmt: skip
+    assert told["plan"]["hosts"] == [{"url": f"http://{there}", "address": f"127.0.0.1:{other.port}"}]
+
+
+def test_what_goes_to_one_host_only_is_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    mix = tmp_path / "mix.jsonl"
+    mix.write_text("/\nhttp://127.0.0.1:2/\n")
+    for flags, said in (
+        (["--rate", "5"], "--rate: must be none where requests go to several hosts"),
+        (["--http", "auto"], "--http: must be 1 or 2 where requests go to several hosts"),
+        (["--follow", "1"], "--follow: cannot be followed where requests go to several hosts"),
+        (["-c", "1"], "--connections: must be at least as many as hosts"),
+    ):
+        assert main(["load", "http://127.0.0.1:1/", "--requests", str(mix), "-n", "4", *flags]) == 2
+        told = capsys.readouterr().err
+        assert said in told and len(told.splitlines()) == 1
+
+
 def test_a_file_of_requests_by_weight_and_evenly(load: Load, tmp_path: Path) -> None:
     mix = tmp_path / "mix.jsonl"
     mix.write_text('{"path": "/often", "weight": 99}\n{"path": "/seldom", "weight": 1}\n')

@@ -21,7 +21,8 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 
 def read(folder: Path, text: str | bytes, *, templated: bool = False) -> load_requests.RequestFile:
-    return load_requests.read(str(written(folder, text)), COMMON, templated=templated)
+    path = str(written(folder, text))
+    return load_requests.read(path, COMMON, templated=templated, url="http://127.0.0.1/")
 
 
 def test_a_line_says_no_more_than_it_has_to(tmp_path: Path) -> None:
@@ -72,12 +73,24 @@ def test_a_path_of_a_mix_may_be_relative_or_a_url(tmp_path: Path, line: str, tar
     assert found.requests[0]["target"] == target
 
 
-@pytest.mark.parametrize("there", ["http://127.0.0.1:81/", "https://127.0.0.1/", "http://other.test/"])
-def test_a_load_has_one_server(tmp_path: Path, there: str) -> None:
-    with pytest.raises(InputError, match="line 2: .*another server"):
-        load_requests.read(
-            str(written(tmp_path, f"/a\n{there}")), COMMON, templated=False, url="http://127.0.0.1/"
-        )
+def test_urls_may_be_of_several_servers(tmp_path: Path) -> None:
+    text = (
+        '/a\nhttp://[::1]:80/b\n{"path": "http://other.test:81/c"}\nhttp://127.0.0.1/d\nhttp://OTHER.test:81'
+    )
+    secret = [("Accept", "text/html"), ("Authorization", "Bearer s3cr3t")]
+    path, common = str(written(tmp_path, text)), COMMON | {"headers": secret}
+    found = load_requests.read(path, common, templated=False, url="http://127.0.0.1:80/")
+    assert [(one.get("host", 0), one["target"]) for one in found.requests] == [
+        (0, "/a"), (1, "/b"), (2, "/c"), (0, "/d"), (2, "/"),
+    ]  # fmt: skip
+    assert found.hosts == [{"url": "http://[::1]"}, {"url": "http://other.test:81"}]
+    assert [len(one["headers"]) for one in found.requests] == [2, 1, 1, 2, 1], "credentials go to one host"
+
+
+def test_the_server_of_the_url_is_one_of_them(tmp_path: Path) -> None:
+    path = str(written(tmp_path, "http://a.test/\nhttp://b.test/"))
+    with pytest.raises(InputError, match="holds no request to http://127.0.0.1"):
+        load_requests.read(path, COMMON, templated=False, url="http://127.0.0.1/")
 
 
 def test_drawing_evenly_takes_the_weights_away(tmp_path: Path) -> None:

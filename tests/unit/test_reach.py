@@ -6,13 +6,14 @@ import socket
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from wire import recording
 
 from assay import dropin
 from assay.cli.main import main
 from assay.core.errors import InputError
 from assay.engine import target_policy
-from assay.model.plan import Closed, LoadPlan, StopAtCount
+from assay.model.plan import Closed, Host, LoadPlan, StopAtCount
 from assay.plan.words import address
 
 
@@ -62,6 +63,19 @@ def plan(
 def test_a_plan_without_names_stays_as_it_is(plan: LoadPlan, hops: tuple[str, ...]) -> None:
     assert address.settled(plan, allowed=True) == plan
     assert target_policy.first_hops(plan) == hops
+
+
+def test_each_host_is_asked_about_and_has_an_address_of_its_own() -> None:
+    hosts = (Host(url="http://[::1]:81"), Host(url="http://b.localhost:82"))
+    ours = replace(plan(), hosts=hosts)
+    settled = address.settled(ours, allowed=False)
+    assert [host.address for host in settled.hosts] == [None, "127.0.0.1:82"]
+    assert target_policy.first_hops(settled) == ("127.0.0.1", "::1", "127.0.0.1")
+    others = replace(plan(), hosts=(*hosts, Host(url="http://8.8.8.8/")))
+    with pytest.raises(InputError, match=r"8\.8\.8\.8.* leads to 8\.8\.8\.8.*"):
+        address.settled(others, allowed=False)
+    with pytest.raises(InputError, match=r"8\.8\.8\.8"):
+        address.settled(replace(others, proxy="http://127.0.0.1:3128"), allowed=False)
 
 
 def test_what_is_behind_a_proxy_is_asked_about() -> None:

@@ -89,6 +89,18 @@ def test_what_cannot_be_sent_again_is_left_out_and_told(tmp_path: Path) -> None:
     assert load.notes == (f"left out of {path}: {said}",)
 
 
+def test_with_all_hosts_each_request_goes_to_its_own(tmp_path: Path) -> None:
+    path = har(
+        tmp_path, asked(f"{SITE}/"), asked("https://cdn.test:444/a.js"), asked("http://cdn.test/old.js")
+    )
+    load = drafted_load("", {"har": path, "all_hosts": True})
+    assert [(one.host, one.target) for one in load.plan.requests] == [(0, "/"), (1, "/a.js")]
+    assert [host.url for host in load.plan.hosts] == ["https://cdn.test:444"]
+    assert load.notes == (f"left out of {path}: 1 request of another scheme",)
+    with pytest.raises(InputError, match="--all-hosts needs a recording"):
+        drafted_load(f"{SITE}/", {"all_hosts": True})
+
+
 def test_a_url_says_where_a_recording_goes_instead(tmp_path: Path) -> None:
     path = har(tmp_path, asked(f"{SITE}/a"), asked("http://127.0.0.1:8080/b"))
     assert [one.target for one in from_har(path, "127.0.0.1:8080").plan.requests] == ["/b"]

@@ -40,7 +40,7 @@ pub(crate) fn settled(plan: &LoadPlan) -> Result<Cow<'_, LoadPlan>, RunError> {
 
 /// Whether the server picks HTTP/2. One that cannot be reached picks nothing; the run will say why.
 fn picks_http2(plan: &LoadPlan, target: &Target) -> Result<bool, RunError> {
-    let mut connector = launch::tls(plan, target)?(0, None);
+    let mut connector = launch::tls(plan, std::slice::from_ref(target))?(0, None);
     let limit = Duration::from_nanos(plan.timeout_ns);
     let asked = TlsStream::open(&mut connector, 0)
         .and_then(|stream| shaken(stream, limit))

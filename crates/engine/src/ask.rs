@@ -80,11 +80,20 @@ pub fn ask(plan: &LoadPlan) -> Result<Asked, RunError> {
 fn once(plan: &LoadPlan) -> LoadPlan {
     let mut requests = plan.requests.clone();
     requests.truncate(1);
+    let (mut url, mut addresses) = (plan.url.clone(), plan.addresses.clone());
     for request in &mut requests {
         request.expect = None;
+        let number = std::mem::take(&mut request.host) as usize;
+        if let Some(host) = number.checked_sub(1).and_then(|at| plan.hosts.get(at)) {
+            url.clone_from(&host.url);
+            addresses = host.address.iter().cloned().collect();
+        }
     }
     let kinds = Failure::ALL.iter().map(|failure| failure.name().into());
     LoadPlan {
+        url,
+        addresses,
+        hosts: Vec::new(),
         requests,
         load: Load::Closed {
             connections: 1,

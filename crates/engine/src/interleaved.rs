@@ -93,7 +93,7 @@ impl InterleavedRun {
     fn launch<T: Transport + Send + 'static>(
         plans: &[LoadPlan],
         course: Course,
-        connect: impl Fn(&LoadPlan, &Target) -> Result<Connect<T>, RunError>,
+        connect: impl Fn(&LoadPlan, &[Target]) -> Result<Connect<T>, RunError>,
     ) -> Result<Self, RunError> {
         let first = &plans[0];
         let part = first.shard_here();
@@ -104,9 +104,9 @@ impl InterleavedRun {
         by_worker.resize_with(part.workers as usize, Vec::new);
         for (number, arm) in (0..).zip(plans) {
             let arm = &*agree::settled(arm)?;
-            let target = Target::parse(&arm.url)?;
-            let connect = connect(arm, &target)?;
-            let prepared = prepare(number, arm, &target, &connect)?;
+            let targets = arm.targets()?;
+            let connect = connect(arm, &targets)?;
+            let prepared = prepare(number, arm, &targets, &connect)?;
             accounting.push(prepared.accounting);
             for (arms, arm) in by_worker.iter_mut().zip(prepared.arms) {
                 arms.push(arm);
@@ -311,11 +311,11 @@ impl Drop for InterleavedRun {
 fn prepare<T: Transport>(
     number: u32,
     plan: &LoadPlan,
-    target: &Target,
+    targets: &[Target],
     connect: &Connect<T>,
 ) -> Result<Prepared<T>, RunError> {
     let (mut arms, mut recorders, mut aside) = (Vec::new(), Vec::new(), Vec::new());
-    for (mut arm, recorder) in launch::arms(plan, target, connect, Vec::new())? {
+    for (mut arm, recorder) in launch::arms(plan, targets, connect, Vec::new())? {
         let other = Arc::new(launch::recorder::<T>(&arm.program, false));
         arm.take_slices(number, Arc::clone(&other));
         arms.push(arm);

@@ -21,7 +21,7 @@ use crate::record::recorder::Recorder;
 use crate::supply::Supply;
 use crate::target::{self, Endpoint, Scheme, Target};
 use crate::transport::{
-    Plain, PlainConnector, TlsConnector, TlsStream, Transport, quic_config, tls_config,
+    Plain, PlainConnector, Route, TlsConnector, TlsStream, Transport, quic_config, tls_config,
     tls_server_name,
 };
 use crate::worker::{Arm, Assignment, Worker};
@@ -36,23 +36,28 @@ pub(crate) const DESCRIPTORS_PER_WORKER: u64 = 4;
 pub(crate) type Connect<T> = Box<dyn Fn(usize, Option<SocketAddr>) -> <T as Transport>::Connector>;
 
 /// How connections without TLS are opened.
-pub(crate) fn plain(plan: &LoadPlan, target: &Target) -> Result<Connect<Plain>, RunError> {
-    let plain = plain_connector(plan, target)?;
+pub(crate) fn plain(plan: &LoadPlan, targets: &[Target]) -> Result<Connect<Plain>, RunError> {
+    let plain = plain_connector(plan, targets)?;
     Ok(Box::new(move |first_slot, address| PlainConnector {
         first_slot,
-        endpoints: match address {
-            Some(address) => [Endpoint::Tcp(address)].into(),
-            None => plain.endpoints.clone(),
+        routes: match address {
+            Some(address) => [Route {
+                endpoints: vec![Endpoint::Tcp(address)],
+                tunnel: plain.routes[0].tunnel.clone(),
+            }]
+            .into(),
+            None => plain.routes.clone(),
         },
         ..plain.clone()
     }))
 }
 
 /// How connections with TLS are opened.
-pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>, RunError> {
-    let below = plain(plan, target)?;
+pub(crate) fn tls(plan: &LoadPlan, targets: &[Target]) -> Result<Connect<TlsStream>, RunError> {
+    let below = plain(plan, targets)?;
     let config = tls_config(&plan.tls, plan.http)?;
-    let server_name = tls_server_name(&plan.tls, target)?;
+    let names = (targets.iter()).map(|target| tls_server_name(&plan.tls, target));
+    let server_names: Arc<[_]> = names.collect::<Result<Vec<_>, _>>()?.into();
     let quic = match plan.http {
         Http::Three => Some(quic_config(&config)?),
         Http::One | Http::Two | Http::Auto => None,
@@ -60,7 +65,7 @@ pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>
     Ok(Box::new(move |first_slot, address| TlsConnector {
         plain: below(first_slot, address),
         config: Arc::clone(&config),
-        server_name: server_name.clone(),
+        server_names: Arc::clone(&server_names),
         quic: quic.clone(),
         carried: Arc::default(),
     }))
@@ -72,20 +77,23 @@ pub(crate) type Written<T> = (Arm<T>, Arc<Recorder>);
 /// A plan's arm in each worker.
 pub(crate) fn arms<T: Transport>(
     plan: &LoadPlan,
-    target: &Target,
+    targets: &[Target],
     connect: &Connect<T>,
     supplies: Vec<Supply>,
 ) -> Result<Vec<Written<T>>, RunError> {
-    let shared = Arc::new(Program::new(plan, target, None)?);
+    let shared = Arc::new(Program::new(plan, targets, None)?);
     let mut supplies = supplies.into_iter();
     let before =
         (0..plan.shard_here().first_worker).map(|number| plan.connections_of(number) as usize);
     let mut first_slot = before.sum();
-    let arm = |assignment: Assignment| {
+    let hosts = plan.dealt();
+    let arm = |mut assignment: Assignment| {
+        let own = hosts.get(first_slot..first_slot + assignment.connections);
+        assignment.hosts = own.map_or_else(Vec::new, <[u32]>::to_vec);
         let supply = supplies.next();
         let address = supply.as_ref().and_then(|supply| supply.address);
         let program = match &supply {
-            Some(supply) => Arc::new(Program::new(plan, target, Some(supply))?),
+            Some(supply) => Arc::new(Program::new(plan, targets, Some(supply))?),
             None => Arc::clone(&shared),
         };
         let recorder = Arc::new(recorder::<T>(&program, program.is_open_loop));
@@ -128,32 +136,43 @@ pub(crate) fn cpus(plan: &LoadPlan) -> Vec<Option<u32>> {
 }
 
 /// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
-fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, RunError> {
+fn plain_connector(plan: &LoadPlan, targets: &[Target]) -> Result<PlainConnector, RunError> {
     let proxy = plan.proxy.as_deref().map(Target::parse).transpose()?;
     let accepts = match plan.http {
         Http::Three => target::accepts_udp,
         Http::One | Http::Two | Http::Auto => target::accepts_tcp,
     };
-    let endpoints = match &proxy {
-        Some(proxy) => target::endpoints(&[], plan.address_family, proxy, target::accepts_tcp)?,
-        None => target::endpoints(&plan.addresses, plan.address_family, target, accepts)?,
+    let given = |number: usize| match number {
+        0 => plan.addresses.as_slice(),
+        _ => plan.hosts[number - 1].address.as_slice(),
     };
-    let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
-        let to = target.with_port();
-        let credentials = plan.tunnel_credentials();
-        let credentials =
-            credentials.map_or_else(String::new, |own| format!("Proxy-Authorization: {own}\r\n"));
-        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{credentials}\r\n")
-            .into_bytes()
-            .into()
-    });
+    let route = |(number, target): (usize, &Target)| {
+        let endpoints = match &proxy {
+            Some(proxy) => target::endpoints(&[], plan.address_family, proxy, target::accepts_tcp)?,
+            None => target::endpoints(given(number), plan.address_family, target, accepts)?,
+        };
+        let is_tunnel = proxy.is_some() && target.scheme == Scheme::Https;
+        Ok(Route {
+            endpoints,
+            tunnel: is_tunnel.then(|| tunnel(plan, &target.with_port()).into()),
+        })
+    };
+    let routes: Result<Vec<Route>, RunError> = targets.iter().enumerate().map(route).collect();
     Ok(PlainConnector {
-        endpoints: endpoints.into(),
+        routes: routes?.into(),
+        hosts: plan.dealt().into(),
         sources: target::sources(plan)?.into(),
         buffer_bytes: plan.socket_buffer_bytes,
-        tunnel,
         first_slot: 0,
     })
+}
+
+/// The request for a tunnel to a host and port.
+fn tunnel(plan: &LoadPlan, to: &str) -> Vec<u8> {
+    let credentials = plan.tunnel_credentials();
+    let credentials =
+        credentials.map_or_else(String::new, |own| format!("Proxy-Authorization: {own}\r\n"));
+    format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{credentials}\r\n").into_bytes()
 }
 
 fn heads(plan: &LoadPlan) -> Heads {
@@ -170,6 +189,7 @@ fn assignments(plan: &LoadPlan) -> impl Iterator<Item = Assignment> {
         number,
         workers: plan.threads,
         connections: plan.connections_of(number) as usize,
+        hosts: Vec::new(),
         load: plan.load.clone(),
         stop: plan.stop,
         seed: plan.seed,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod fields;
+mod host;
 mod http;
 mod interleaved;
 mod read;
@@ -15,6 +16,7 @@ mod shard;
 mod tls;
 mod validate;
 
+pub use host::Host;
 pub use http::Http;
 pub use interleaved::InterleavedPlan;
 pub(crate) use interleaved::check_lengths;
@@ -184,6 +186,10 @@ pub struct LoadPlan {
     /// Scheme, host and port (`http://127.0.0.1:8080`). Its path is not used: see
     /// [`Request::target`]. `http+unix://` and a percent-encoded path name a unix socket.
     pub url: String,
+    /// More servers, which requests name by their number. Each connection goes to one host: they are dealt by the weights
+    /// of the hosts' requests, and each host that has any gets one at least.
+    #[serde(default)]
+    pub hosts: Vec<Host>,
     /// What is sent.
     #[serde(default = "one_request")]
     pub requests: Vec<Request>,

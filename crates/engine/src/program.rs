@@ -26,6 +26,8 @@ pub(crate) struct Template {
     /// The same as fields of HTTP/2 or HTTP/3, where one of them is spoken and they are always the same.
     pub(crate) fields: Option<http2::Request>,
     pub(crate) inspection: Inspection,
+    /// The number of its host: it is sent only on connections of that.
+    pub(crate) host: u32,
     /// The number of its name.
     pub(crate) name: u32,
     pub(crate) weight: u64,
@@ -75,6 +77,7 @@ impl Template {
             },
             closes: request.closes(),
             inspection,
+            host: request.host,
             name: 0,
             weight: u64::from(request.weight),
         })
@@ -93,6 +96,7 @@ impl Template {
                 true => Inspection::HandOver,
                 false => Inspection::Nothing,
             },
+            host: 0,
             name: 0,
             weight: 1,
         }
@@ -227,17 +231,20 @@ impl Program {
     /// What one worker, or all of them, have to do. A supply's requests take the place of the plan's.
     pub(crate) fn new(
         plan: &LoadPlan,
-        target: &Target,
+        targets: &[Target],
         supply: Option<&Supply>,
     ) -> Result<Self, RunError> {
-        let target_prefix = target_prefix(plan, target);
-        let context = Context {
-            plan,
-            authority: &target.authority,
-            target_prefix: &target_prefix,
-            scheme: target.scheme_name(),
-        };
-        let (templates, names) = templates(context, supply)?;
+        let prefixes = targets.iter().map(|target| target_prefix(plan, target));
+        let prefixes: Vec<String> = prefixes.collect();
+        let contexts: Vec<Context<'_>> = (targets.iter().zip(&prefixes))
+            .map(|(target, target_prefix)| Context {
+                plan,
+                authority: &target.authority,
+                target_prefix,
+                scheme: target.scheme_name(),
+            })
+            .collect();
+        let (templates, names) = templates(&contexts, supply)?;
         let (think_time_ns, waiting) = pauses(plan, supply);
         let requests_per_connection = match plan.keep_alive {
             false => 1,
@@ -247,7 +254,7 @@ impl Program {
         Ok(Self {
             streams: has_streams(plan).then_some(plan.streams),
             http: plan.http,
-            scheme: context.scheme,
+            scheme: targets[0].scheme_name(),
             reads_heads: templates.iter().any(inspects)
                 || plan.cookies
                 || plan.redirects > 0
@@ -263,7 +270,7 @@ impl Program {
             requests_per_connection,
             retry_wait_max_ns: plan.retry_wait_max_ns,
             ends_unreached: plan.ends_unreached,
-            addresses: plan.addresses.len().max(1),
+            addresses: plan.addresses.len().max(1) + plan.hosts.len(),
             held_body_bytes: usize::try_from(plan.held_body_bytes / u64::from(plan.threads))
                 .unwrap_or(usize::MAX),
             ends_on: Failure::ALL
@@ -274,7 +281,8 @@ impl Program {
             waiting,
             is_open_loop: matches!(plan.load, Load::Open { .. }),
             resends: plan.resend,
-            redirects: (plan.redirects > 0).then(|| Redirects::new(plan, target, &target_prefix)),
+            redirects: (plan.redirects > 0)
+                .then(|| Redirects::new(plan, &targets[0], &prefixes[0])),
             cookies: plan.cookies,
             opening_gap_ns: plan
                 .connections_per_s
@@ -283,32 +291,36 @@ impl Program {
     }
 }
 
-/// The templates, and the names of their requests where figures are kept by them.
-fn templates(context: Context<'_>, supply: Option<&Supply>) -> Result<Named, RunError> {
+/// The templates, and the names of their requests where figures are kept by them; a context for each host.
+fn templates(contexts: &[Context<'_>], supply: Option<&Supply>) -> Result<Named, RunError> {
     if let Some(supply) = supply {
         let names = supply.fixed.is_none().then(Vec::new);
         return Ok((vec![Template::of_supply(supply)], names));
     }
-    let requests = &context.plan.requests;
-    let made = (requests.iter()).map(|request| Template::new(context, request));
+    let requests = &contexts[0].plan.requests;
+    let made =
+        (requests.iter()).map(|request| Template::new(contexts[request.host as usize], request));
     let mut templates = made.collect::<Result<Vec<_>, _>>()?;
     for (number, template) in (0..NUMBERED).zip(&mut templates) {
         if let Some(fields) = &mut template.fields {
             fields.number = Some(number);
         }
     }
-    let names = number_names(requests, &mut templates);
+    let names = number_names(contexts, &mut templates);
     Ok((templates, names))
 }
 
 type Named = (Vec<Template>, Option<Vec<String>>);
 
 /// Numbers the names of requests in their templates; the names, where there are several.
-fn number_names(requests: &[Request], templates: &mut [Template]) -> Option<Vec<String>> {
+fn number_names(contexts: &[Context<'_>], templates: &mut [Template]) -> Option<Vec<String>> {
     let mut numbers = Names::default();
     let mut names = Vec::new();
-    for (request, template) in requests.iter().zip(templates) {
-        let name = request.name();
+    for (request, template) in contexts[0].plan.requests.iter().zip(templates) {
+        let name = request.name(match contexts.len() {
+            1 => "",
+            _ => contexts[request.host as usize].authority,
+        });
         template.name = numbers.number_of(name.as_bytes(), |name| names.push(name));
     }
     (names.len() > 1).then_some(names)

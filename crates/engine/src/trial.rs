@@ -15,7 +15,7 @@ use crate::record::measurement::{Measurement, Snapshot};
 use crate::record::recorder::Recorder;
 use crate::record::summary::{self, Kept, Times};
 use crate::supply::Supply;
-use crate::target::{Scheme, Target};
+use crate::target::Scheme;
 use crate::transport::{Plain, TlsStream, Transport};
 use crate::worker::Worker;
 
@@ -66,6 +66,9 @@ impl Run {
         if !supplies.is_empty() && plan.http != Http::One {
             return Err(PlanError::new("http", "must be 1: scripts write HTTP/1.1").into());
         }
+        if !supplies.is_empty() && !plan.hosts.is_empty() {
+            return Err(PlanError::new("hosts", "must be none: scripts load one host").into());
+        }
         Self::start_settled(plan, supplies)
     }
 
@@ -78,15 +81,15 @@ impl Run {
         machine::check_cpus(&plan.cpus)?;
         let descriptors = launch::asked(plan) + u64::from(workers) * DESCRIPTORS_PER_WORKER;
         machine::allow_descriptors(descriptors)?;
-        let target = Target::parse(&plan.url)?;
-        match target.scheme {
+        let targets = plan.targets()?;
+        match targets[0].scheme {
             Scheme::Http => {
-                let connect = launch::plain(plan, &target)?;
-                Self::launch::<Plain>(plan, launch::arms(plan, &target, &connect, supplies)?)
+                let connect = launch::plain(plan, &targets)?;
+                Self::launch::<Plain>(plan, launch::arms(plan, &targets, &connect, supplies)?)
             }
             Scheme::Https => {
-                let connect = launch::tls(plan, &target)?;
-                Self::launch::<TlsStream>(plan, launch::arms(plan, &target, &connect, supplies)?)
+                let connect = launch::tls(plan, &targets)?;
+                Self::launch::<TlsStream>(plan, launch::arms(plan, &targets, &connect, supplies)?)
             }
         }
     }
@@ -249,9 +252,9 @@ mod tests {
                 "requests": [{{"method": "POST", "body": "x"}}]}}"#
         );
         let plan = LoadPlan::from_json(json.as_bytes()).unwrap();
-        let target = Target::parse(&plan.url).unwrap();
-        let connect = launch::plain(&plan, &target).unwrap();
-        let mut arms = launch::arms::<Plain>(&plan, &target, &connect, Vec::new()).unwrap();
+        let targets = plan.targets().unwrap();
+        let connect = launch::plain(&plan, &targets).unwrap();
+        let mut arms = launch::arms::<Plain>(&plan, &targets, &connect, Vec::new()).unwrap();
         for (arm, _) in &mut arms {
             arm.begin_streams_at(MOST - 2 * (LEFT as u32 - 1));
         }

@@ -16,14 +16,14 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 
 /// An authority, and the files it is handed out in.
-struct Authority {
+pub(crate) struct Authority {
     folder: PathBuf,
     certificate: CertificateDer<'static>,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("assay-tls-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let key = KeyPair::generate().unwrap();
@@ -38,11 +38,11 @@ impl Authority {
         }
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.join(name).to_str().unwrap().to_owned()
     }
 
-    fn issue(&self, name: &str) -> (CertificateDer<'static>, KeyPair) {
+    pub(crate) fn issue(&self, name: &str) -> (CertificateDer<'static>, KeyPair) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
@@ -57,7 +57,7 @@ impl Authority {
         self.serve_as(certificate, &key, wants_client, script)
     }
 
-    fn serve_as(
+    pub(crate) fn serve_as(
         &self,
         certificate: CertificateDer<'static>,
         key: &KeyPair,
@@ -97,7 +97,7 @@ impl Drop for Authority {
     }
 }
 
-type Session = StreamOwned<ServerConnection, TcpStream>;
+pub(crate) type Session = StreamOwned<ServerConnection, TcpStream>;
 
 fn request(session: &mut Session) -> bool {
     let mut head = Vec::new();
@@ -111,7 +111,7 @@ fn request(session: &mut Session) -> bool {
     true
 }
 
-fn answer(session: &mut Session) {
+pub(crate) fn answer(session: &mut Session) {
     while request(session) {
         let _ = session.write_all(HELLO).and_then(|()| session.flush());
     }

@@ -17,6 +17,7 @@ mod expectations;
 mod failures;
 mod floor;
 mod given_up;
+mod hosts;
 mod http2;
 mod http2_failing;
 mod http2_limits;

@@ -158,6 +158,8 @@ def generators(
     `plan` is settled: where it leads beyond private networks, the driver has leave; the cores that it names
     are those of each generator. InputError where it has not something for each of them to do.
     """
+    if plan.hosts:
+        raise InputError("a cluster loads one host", "leave out requests to the others")
     with contextlib.ExitStack() as opened:
         opened.enter_context(calls.joined(address))
         nodes = with_role(address, "generator", count)

@@ -13,6 +13,7 @@ import os
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.core import console, urls
@@ -150,11 +151,18 @@ def is_this_machine(addresses: Iterable[str]) -> bool:
     return any(address.startswith(_UNIX) or _can_bind(address) for address in addresses)
 
 
+def places(plan: LoadPlan) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The URLs that a plan connects to, the first hop's of each host, and the addresses given for each."""
+    if plan.proxy is not None:
+        return ((plan.proxy, ()),)
+    others = ((host.url, (host.address,) if host.address else ()) for host in plan.hosts)
+    return ((plan.url, plan.addresses), *others)
+
+
 def first_hops(plan: LoadPlan) -> tuple[str, ...]:
     """The addresses that a settled plan connects to."""
-    if plan.addresses and plan.proxy is None:
-        return tuple(without_port(address) for address in plan.addresses)
-    return (urls.parse(plan.proxy or plan.url).host,)
+    hops = (map(without_port, given) if given else (urls.parse(url).host,) for url, given in places(plan))
+    return tuple(chain.from_iterable(hops))
 
 
 def without_port(address: str) -> str:

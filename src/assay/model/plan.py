@@ -9,8 +9,17 @@ from typing import Literal, TypeAlias
 
 from assay.model import Value as Value
 
-SCHEMA = "81b5979f"
+SCHEMA = "8f803907"
 """What tells this schema from others: the engine has to have the same."""
+
+
+class Host(Value, frozen=True, kw_only=True):
+    """A server that requests go to beside that of the plan's URL."""
+
+    url: str
+    """Scheme, host and port, as in `LoadPlan.url`; the scheme is the same."""
+    address: str | None = None
+    """The address to use instead of resolving the host."""
 
 
 class FormPart(Value, frozen=True, kw_only=True):
@@ -88,9 +97,11 @@ class Request(Value, frozen=True, kw_only=True):
     """One request of the plan."""
 
     name: str | None = None
-    """What its figures go by, where it is one of several; by default its method and path. Those of one
-    name are added up.
+    """What its figures go by, where it is one of several; by default its method and path, between them the
+    host where there are several. Those of one name are added up.
     """
+    host: int = 0
+    """Where it goes: 0 to the plan's URL, else to which of its hosts, from 1 on."""
     method: str = "GET"
     """The method, as sent."""
     target: str = "/"
@@ -288,6 +299,10 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     url: str
     """Scheme, host and port (`http://127.0.0.1:8080`). Its path is not used: see `Request.target`.
     `http+unix://` and a percent-encoded path name a unix socket.
+    """
+    hosts: tuple[Host, ...] = ()
+    """More servers, which requests name by their number. Each connection goes to one host: they are dealt
+    by the weights of the hosts' requests, and each host that has any gets one at least.
     """
     requests: tuple[Request, ...] = (Request(),)
     """What is sent."""

@@ -91,8 +91,9 @@ def with_costs(ended: EndedLoad[Any]) -> EndedLoad[Any]:
     from assay.servers.listening import listener_of
 
     found = listener_of(ended.plan)
-    if found is None or not found.pids:
+    if ended.plan.hosts or found is None or not found.pids:
         hidden = found.hidden if found else "the server is on another machine"
+        hidden = "requests go to several hosts" if ended.plan.hosts else hidden
         costs = Costs(answers=0, length_ns=0, missing=(f"no costs of an answer: {hidden}",))
     else:
         costs = costs_alone(driver.start, ended.plan, found.pids)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,19 +124,28 @@ def listener_at(ip: str, port: int) -> Listener | None:
 
 
 def listener_of(plan: LoadPlan) -> Listener | None:
-    """Who answers a settled plan; None where that is another machine."""
-    hosts = target_policy.first_hops(plan)
+    """Who answers a settled plan, at all of its hosts that are this machine; None where none is."""
+    here = (_listener_at(*place, udp=plan.http == "3") for place in target_policy.places(plan))
+    found = [one for one in here if one is not None]
+    hidden = next((one for one in found if one.hidden), None)
+    if hidden is not None or not found:
+        return hidden
+    return Listener(tuple(sorted({pid for one in found for pid in one.pids})))
+
+
+def _listener_at(url: str, addresses: Sequence[str], *, udp: bool) -> Listener | None:
+    """The same of a URL and the addresses that are used for it."""
+    hosts = [target_policy.without_port(address) for address in addresses] or [urls.parse(url).host]
     if not target_policy.is_this_machine(hosts):
         return None
-    if any(host.startswith("unix:") for host in hosts) or plan.url.startswith("http+unix"):
+    if any(host.startswith("unix:") for host in hosts) or url.startswith("http+unix"):
         return Listener(hidden="the server at a unix socket cannot be told")
-    url = urls.parse(plan.proxy or plan.url)
-    port = url.port or urls.PORTS[url.scheme]
-    given = {address.rpartition(":")[2] for address in plan.addresses if _has_port(address)}
-    if plan.proxy is None and len(given) == 1:
+    port = urls.parse(url).known_port
+    given = {address.rpartition(":")[2] for address in addresses if _has_port(address)}
+    if len(given) == 1:
         port = int(given.pop())
     try:
-        return listener(hosts[0], port, udp=plan.http == "3")
+        return listener(hosts[0], port, udp=udp)
     except ValueError:  # a name that only a proxy knows
         return Listener(hidden=f"nobody knows which process {hosts[0]} is")
 

@@ -28,13 +28,13 @@ impl LoadPlan {
 }
 
 impl Request {
-    /// What its figures go by.
-    pub(crate) fn name(&self) -> String {
+    /// What its figures go by; `authority` is empty where all requests go to one host.
+    pub(crate) fn name(&self, authority: &str) -> String {
         match (&self.name, &self.head) {
             (Some(name), _) => name.clone(),
             (None, Some(head)) => String::from_utf8_lossy(name_of(head.as_bytes())).into_owned(),
             (None, None) => {
-                let line = format!("{} {}", self.method, self.target);
+                let line = format!("{} {authority}{}", self.method, self.target);
                 String::from_utf8_lossy(name_of(line.as_bytes())).into_owned()
             }
         }

@@ -130,6 +130,12 @@ fn is_interleavable(arm: &LoadPlan) -> Result<(), PlanError> {
             "must be a duration: arms that are interleaved end together",
         ));
     }
+    if !arm.hosts.is_empty() {
+        return Err(PlanError::new(
+            "hosts",
+            "must be none: an arm that is interleaved loads one host",
+        ));
+    }
     if arm.part.is_some() {
         return Err(PlanError::new(
             "part",

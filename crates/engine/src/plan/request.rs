@@ -109,9 +109,11 @@ pub struct FormPart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// What its figures go by, where it is one of several; by default its method and path. Those of one name are
-    /// added up.
+    /// What its figures go by, where it is one of several; by default its method and path, between them the host where
+    /// there are several. Those of one name are added up.
     pub name: Option<String>,
+    /// Where it goes: 0 to the plan's URL, else to which of its hosts, from 1 on.
+    pub host: u32,
     /// The method, as sent.
     pub method: String,
     /// The request target, as sent: path and query.
@@ -142,6 +144,7 @@ impl Default for Request {
     fn default() -> Self {
         Self {
             name: None,
+            host: 0,
             method: "GET".into(),
             target: "/".into(),
             headers: Vec::new(),

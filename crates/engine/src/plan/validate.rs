@@ -32,7 +32,7 @@ impl LoadPlan {
     /// # Errors
     /// The first field that is wrong, in one line.
     pub fn validate(&self) -> Checked {
-        Target::parse(&self.url)?;
+        self.targets()?;
         ensure(
             !self.requests.is_empty(),
             "requests",
@@ -48,6 +48,7 @@ impl LoadPlan {
             "requests",
             "at least one must have a weight above 0",
         )?;
+        self.validate_hosts()?;
         self.validate_order()?;
         self.validate_load()?;
         self.validate_times()?;

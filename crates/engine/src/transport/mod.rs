@@ -4,7 +4,7 @@ mod plain;
 mod quic;
 mod tls;
 
-pub(crate) use plain::{Plain, PlainConnector};
+pub(crate) use plain::{Plain, PlainConnector, Route};
 pub(crate) use quic::{CONNECTS, QuicConnector, config as quic_config};
 pub(crate) use tls::{
     HTTP2, TlsConnector, TlsStream, certificates_seen, config as tls_config,

@@ -27,16 +27,25 @@ struct Tunnel {
     answer: Vec<u8>,
 }
 
-/// Opens sockets to a plan's endpoints, round robin.
+/// How a host is reached.
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// Its connections go to these, round robin.
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// The CONNECT request, where a proxy digs a tunnel.
+    pub(crate) tunnel: Option<Arc<[u8]>>,
+}
+
+/// Opens sockets to a plan's hosts.
 #[derive(Debug, Clone)]
 pub(crate) struct PlainConnector {
-    pub(crate) endpoints: Arc<[Endpoint]>,
+    pub(crate) routes: Arc<[Route]>,
+    /// The host of each connection of the plan, by its number; empty where there is one.
+    pub(crate) hosts: Arc<[u32]>,
     /// Local addresses to connect from, round robin; empty leaves it to the system.
     pub(crate) sources: Arc<[SocketAddr]>,
     /// Size of the kernel's buffers, where it is not left to the system.
     pub(crate) buffer_bytes: Option<u32>,
-    /// The CONNECT request, where a proxy digs a tunnel.
-    pub(crate) tunnel: Option<Arc<[u8]>>,
     /// Number of this worker's first connection, so that all workers together go round evenly.
     pub(crate) first_slot: usize,
 }
@@ -49,9 +58,16 @@ fn socket(domain: Domain, protocol: Option<Protocol>) -> io::Result<Socket> {
 }
 
 impl PlainConnector {
+    /// The number of the host that a connection goes to.
+    pub(super) fn host_of(&self, slot: usize) -> usize {
+        let host = self.hosts.get(self.first_slot + slot);
+        host.map_or(0, |host| *host as usize)
+    }
+
     fn connect(&self, slot: usize) -> io::Result<Socket> {
         let number = self.first_slot + slot;
-        let (socket, address) = match &self.endpoints[number % self.endpoints.len()] {
+        let endpoints = &self.routes[self.host_of(slot)].endpoints;
+        let (socket, address) = match &endpoints[number % endpoints.len()] {
             Endpoint::Tcp(address) => {
                 let socket = socket(Domain::for_address(*address), Some(Protocol::TCP))?;
                 socket.set_tcp_nodelay(true)?;
@@ -87,7 +103,8 @@ impl Transport for Plain {
     const SHAKES_HANDS: bool = false;
 
     fn open(connector: &mut PlainConnector, slot: usize) -> io::Result<Self> {
-        let tunnel = connector.tunnel.as_ref().map(|request| {
+        let route = &connector.routes[connector.host_of(slot)];
+        let tunnel = route.tunnel.as_ref().map(|request| {
             Box::new(Tunnel {
                 request: Arc::clone(request),
                 sent: 0,

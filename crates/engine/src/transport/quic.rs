@@ -37,7 +37,8 @@ impl QuicConnector {
     pub(crate) fn open(&self, slot: usize) -> io::Result<(Socket, SocketAddr)> {
         let plain = &self.plain;
         let number = plain.first_slot + slot;
-        let Endpoint::Tcp(address) = plain.endpoints[number % plain.endpoints.len()] else {
+        let endpoints = &plain.routes[0].endpoints;
+        let Endpoint::Tcp(address) = endpoints[number % endpoints.len()] else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         let domain = Domain::for_address(address);

@@ -56,8 +56,9 @@ pub(crate) struct Carried {
 pub(crate) struct TlsConnector {
     pub(crate) plain: PlainConnector,
     pub(crate) config: Arc<ClientConfig>,
-    pub(crate) server_name: ServerName<'static>,
-    /// The same for QUIC, where HTTP/3 is what is spoken.
+    /// The name to ask each host for.
+    pub(crate) server_names: Arc<[ServerName<'static>]>,
+    /// The settings of QUIC, where HTTP/3 is what is spoken.
     pub(crate) quic: Option<quinn_proto::ClientConfig>,
     pub(crate) carried: Arc<Carried>,
 }
@@ -159,7 +160,7 @@ impl Transport for TlsStream {
         connector.quic.clone().map(|config| QuicConnector {
             plain: connector.plain.clone(),
             config,
-            server_name: connector.server_name.to_str().into_owned(),
+            server_name: connector.server_names[0].to_str().into_owned(),
         })
     }
 
@@ -175,8 +176,8 @@ impl Transport for TlsStream {
 
     fn open(connector: &mut TlsConnector, slot: usize) -> io::Result<Self> {
         let config = Arc::clone(&connector.config);
-        let session =
-            ClientConnection::new(config, connector.server_name.clone()).map_err(fault)?;
+        let name = connector.server_names[connector.plain.host_of(slot)].clone();
+        let session = ClientConnection::new(config, name).map_err(fault)?;
         Ok(Self {
             plain: Plain::open(&mut connector.plain, slot)?,
             session: Box::new(session),

@@ -100,7 +100,7 @@ impl<T: Transport> Arm<T> {
             connections: (0..of_http1).map(|_| Connection::new(is_logged)).collect(),
             protocol,
             mux: Box::new(Multiplexer::new(multiplexed, streams, is_logged, quic)),
-            picker: Picker::new(&program, seed),
+            picker: Picker::new(&program, &assignment.hosts, seed),
             clients: (program.order == RequestOrder::PerConnection)
                 .then(|| Box::new(Clients::new(&assignment))),
             schedule: Schedule::warm_up(
@@ -219,11 +219,11 @@ impl<T: Transport> Arm<T> {
         let count = u64::from(self.program.pipeline).min(self.quota) as u32;
         self.quota -= u64::from(count);
         self.context.recorder.totals.started.add(u64::from(count));
-        let template = self.picker.pick(&self.program.templates);
         let slot = match self.idle.pop_front() {
             Some(slot) => slot,
             None => self.vacant.pop().expect("the caller saw one of the two"),
         };
+        let template = self.picker.pick(slot, &self.program.templates);
         (slot, template, count)
     }
 
@@ -240,7 +240,7 @@ impl<T: Transport> Arm<T> {
             .clients
             .as_mut()
             .map_or(0, |clients| clients.begin(client, count));
-        (slot, self.picker.at(step), count as u32)
+        (slot, self.picker.at(slot, step), count as u32)
     }
 
     /// The same for HTTP/2 and HTTP/3: gives the next request to a slot, and says on which connection it waits.

@@ -11,6 +11,8 @@ pub(crate) struct Assignment {
     pub(crate) number: u32,
     pub(crate) workers: u32,
     pub(crate) connections: usize,
+    /// The host of each of them; empty where there is one.
+    pub(crate) hosts: Vec<u32>,
     pub(crate) load: Load,
     pub(crate) stop: Stop,
     pub(crate) seed: u64,

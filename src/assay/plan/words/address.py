@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Sequence
 
 import msgspec
 
@@ -33,26 +34,35 @@ def target_of(url: str) -> str:
 
 
 def settled(plan: LoadPlan, *, allowed: bool) -> LoadPlan:
-    """The plan with an address in place of the name, which is looked up only here, and with leave to use it.
+    """The plan with addresses in place of names, which are looked up only here, and with leave to use them.
 
     `allowed` gives that leave; else a machine that is not ours is asked about. InputError where a name has
     no address, or leave is not given.
     """
     host_and_port(plan.url)
-    found = () if plan.addresses else resolve(plan.proxy or plan.url, plan.address_family)
-    reached = [endpoint.ip for endpoint in found] or [
-        target_policy.without_port(text) for text in plan.addresses
-    ]
-    if plan.proxy is not None:
-        reached += target_policy.behind_proxy(*host_and_port(plan.url))
-    if not allowed:
-        target_policy.ask_leave(plan.url, reached, "--yes")
-    if not found or found[0].ip == host_and_port(plan.proxy or plan.url)[0]:
-        return plan
-    where = str(target_policy.first_that_answers(found))
-    if plan.proxy is not None:
+    where = _settled(plan, plan.url, plan.addresses, allowed=allowed)
+    hosts = tuple(
+        msgspec.structs.replace(host, address=_settled(plan, host.url, (), allowed=allowed))
+        for host in plan.hosts
+    )
+    if where is not None and plan.proxy is not None:
         return msgspec.structs.replace(plan, proxy=f"http://{where.replace('%', '%25')}")
-    return msgspec.structs.replace(plan, addresses=(where,))
+    addresses = plan.addresses if where is None else (where,)
+    return msgspec.structs.replace(plan, addresses=addresses, hosts=hosts)
+
+
+def _settled(plan: LoadPlan, url: str, given: Sequence[str], *, allowed: bool) -> str | None:
+    """The address to use for a URL of the plan, or for its proxy; None where it is known already."""
+    hop = plan.proxy or url
+    found = () if given else resolve(hop, plan.address_family)
+    reached = [endpoint.ip for endpoint in found] or [target_policy.without_port(text) for text in given]
+    if plan.proxy is not None:
+        reached += target_policy.behind_proxy(*host_and_port(url))
+    if not allowed:
+        target_policy.ask_leave(url, reached, "--yes")
+    if not found or found[0].ip == host_and_port(hop)[0]:
+        return None
+    return str(target_policy.first_that_answers(found))
 
 
 def resolve(url: str, family: str = "any") -> tuple[target_policy.Endpoint, ...]:

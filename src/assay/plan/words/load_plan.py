@@ -108,7 +108,12 @@ def _requests(request: Tree, expect: Tree, sent: Tree, url: str) -> Tree:
             raise InputError("--requests names the paths itself", "leave the path out of the URL")
         found = load_requests.read(sent["file"], common, templated="templated" in request, url=url)
         order = found.order(sent.get("order"))
-        return {"requests": found.requests, "request_order": order, "lines": found.lines}
+        return {
+            "requests": found.requests,
+            "hosts": found.hosts,
+            "request_order": order,
+            "lines": found.lines,
+        }
     if "order" in sent:
         raise InputError("--order needs several requests", "add --requests FILE")
     has_body = bool({"body", "body_file", "form"} & request.keys())

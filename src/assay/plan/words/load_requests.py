@@ -5,7 +5,7 @@
     /about
     DELETE http://127.0.0.1:8080/users/7
 
-Empty lines and those that begin with # are left out.
+Empty lines and those that begin with # are left out. URLs may be of several servers.
 What a line does not say (headers, expectation) the flags say.
 """
 
@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 import msgspec
 
+from assay.core import credentials, urls
 from assay.core.errors import InputError, cure_of, reason_of
 from assay.plan.words import parse
 from assay.plan.words.address import host_and_port, target_of
@@ -79,11 +79,18 @@ RequestSource: TypeAlias = "str | Sequence[bytes] | RecordedLines"
 
 @dataclass
 class RequestFile:
-    """The requests of a file, as the plan wants them, whether they are weighted, and the line of each."""
+    """The requests of a file, as the plan wants them, whether they are weighted, the line of each, and the
+    servers of URLs, in the plan's order: that of the load's URL first."""
 
     requests: list[Tree]
     weighted: bool
     lines: list[int]
+    servers: list[str]
+
+    @property
+    def hosts(self) -> list[Tree]:
+        """The plan's hosts beside that of its URL."""
+        return [{"url": server} for server in self.servers[1:]]
 
     def order(self, asked: str | None) -> str:
         """The plan's order. Drawing evenly takes the weights away."""
@@ -94,11 +101,13 @@ class RequestFile:
         return "sequential" if asked == "sequential" else "random"
 
 
-def read(path: RequestSource, common: Tree, *, templated: bool, url: str = "") -> RequestFile:
+def read(path: RequestSource, common: Tree, *, templated: bool, url: str) -> RequestFile:
     """Read the file ("-": standard input), or lines; InputError names the line. `common` is what the flags
-    say of every request, `url` the server's, which URLs of the file have to be of."""
+    say of every request, `url` the server's that paths are of. Flags' headers that may hold a credential go
+    to that server alone."""
     decoder = msgspec.json.Decoder(RequestLine)
-    found = RequestFile([], weighted=False, lines=[])
+    found = RequestFile([], weighted=False, lines=[], servers=[server_of(url)])
+    abroad = common | {"headers": [one for one in common["headers"] if not _is_secret(*one)]}
     folder = Path.cwd() if path == "-" or not isinstance(path, str) else Path(path).parent
     for number, text in enumerate(_lines(path), 1):
         text = text.strip()
@@ -106,8 +115,8 @@ def read(path: RequestSource, common: Tree, *, templated: bool, url: str = "") -
             continue
         try:
             line = decoder.decode(text) if text.startswith((b"{", b"[")) else _plain(text)
-            line.path = _target(line.path, url)
-            request = _request(line, common, folder)
+            host, line.path = _place(line.path, found.servers)
+            request = _request(line, abroad if host else common, folder) | ({"host": host} if host else {})
         except (msgspec.DecodeError, ValueError, argparse.ArgumentTypeError) as problem:
             raise InputError(
                 f"{place(path, number)}: {problem}", 'write it like /a or {"path": "/a"}'
@@ -118,6 +127,9 @@ def read(path: RequestSource, common: Tree, *, templated: bool, url: str = "") -
         found.lines.append(number)
     if not found.requests:
         raise InputError(f"{_named(path)} holds no request", 'write lines like /a or {"path": "/a"}')
+    if all("host" in request for request in found.requests):
+        unnamed = f"{_named(path)} holds no request to {found.servers[0]}"
+        raise InputError(unnamed, f"give the URL of a server that it names: {found.servers[1]}")
     return found
 
 
@@ -156,17 +168,27 @@ def _plain(text: bytes) -> RequestLine:
     return RequestLine(path=said[-1], method=said[0] if len(said) == 2 else None)
 
 
-def _target(path: str, url: str) -> str:
-    """The target that a line's path or URL means; a path may be written without its first slash."""
+def _place(path: str, servers: list[str]) -> tuple[int, str]:
+    """The number of the server and the target that a line's path or URL means; a new server is added. A path
+    may be written without its first slash."""
     if not re.match(r"https?://", path):
-        return path if path.startswith(("/", "*")) else f"/{path}"
-    if url and _server(path) != _server(url):
-        raise ValueError(f"{path} is of another server than {url}, and a load has one")
-    return target_of(path)
+        return 0, path if path.startswith(("/", "*")) else f"/{path}"
+    server = server_of(path)
+    if server not in servers:
+        servers.append(server)
+    return servers.index(server), target_of(path)
 
 
-def _server(url: str) -> tuple[str, str, int]:
-    return urlsplit(url).scheme.lower(), *host_and_port(url)
+def _is_secret(name: str, value: str) -> bool:
+    return credentials.holds(credentials.hidden_header(name, value))
+
+
+def server_of(url: str) -> str:
+    """Scheme, host and port of a URL, the port where it is not the scheme's own; InputError where it is no
+    http URL."""
+    host, port = host_and_port(url)
+    scheme = urls.parse(url).scheme
+    return f"{scheme}://{urls.bracketed(host)}{'' if port == urls.PORTS[scheme] else f':{port}'}"
 
 
 def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:

@@ -266,6 +266,8 @@ WHAT = (
          "- is standard input"),
     LoadFlag(("--har",), "sent.har", parse.readable_file, "FILE",
          "the requests of a browser's recording; without a URL to the server of the first"),
+    LoadFlag(("--all-hosts",), "sent.all_hosts", None, "",
+         "with --har: also those to other servers, each to its own"),
     LoadFlag(("--curl",), "sent.curl", str, "COMMAND",
          "the request of a command for curl, such as browsers copy: 'curl -X POST http://…'"),
     LoadFlag(("--order",), "sent.order", str, "{sequential,weighted,random}",

@@ -77,6 +77,7 @@ class LoadOptions(TrialOptions, total=False):
     template: bool
     requests: Text | Sequence[str | Mapping[str, Any]]
     har: Text
+    all_hosts: bool
     curl: str
     order: str
     expect_header: Mapping[str, str | None]

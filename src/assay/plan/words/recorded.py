@@ -15,7 +15,7 @@ from assay.core.errors import InputError, cure_of, reason_of
 from assay.core.units import counted
 from assay.plan.words import curl
 from assay.plan.words.address import full_url
-from assay.plan.words.load_requests import RecordedLines, RecordedLoad
+from assay.plan.words.load_requests import RecordedLines, RecordedLoad, server_of
 
 
 def _listed(text: str) -> frozenset[str]:
@@ -34,6 +34,8 @@ _OF_CONNECTION = _listed(
 def expanded(url: str, given: Mapping[str, Any]) -> RecordedLoad:
     """The URL and the values, with those of a recording in place of `har` or `curl`. Flags that are given
     beside it replace what it says. InputError where it is not understood."""
+    if "all_hosts" in given and "har" not in given:
+        raise InputError("--all-hosts needs a recording", "add --har FILE")
     if "curl" in given and "har" in given:
         raise InputError("--curl and --har exclude each other", "give one of them")
     for recording, read in (("har", _of_har), ("curl", curl.read)):
@@ -86,7 +88,7 @@ class _Har(msgspec.Struct):
 
 def _of_har(url: str, path: str, given: Mapping[str, Any]) -> RecordedLoad:
     """The requests of a HAR in their order. They go to the URL, else to the server of the first; requests of
-    other servers are left out: a load has one."""
+    other servers are left out, but with `all_hosts`, where each goes to its own."""
     if "requests" in given:
         raise InputError("--har and --requests exclude each other", "give one of them")
     try:
@@ -97,11 +99,13 @@ def _of_har(url: str, path: str, given: Mapping[str, Any]) -> RecordedLoad:
         raise InputError(f"{path} is not a HAR: {problem}", "save it as HAR in a browser's tools") from None
     origins = [_origin(entry.request.url) for entry in entries]
     origin = _origin(url) if url and _origin(url) in origins else next(filter(None, origins), "")
+    everywhere = given.get("all_hosts", False)
     left, lines = Counter[str](), []
     for entry, of in zip(entries, origins, strict=True):
-        reason = _left_out(entry, of, origin)
+        reason = _left_out(entry, of, origin, everywhere=everywhere)
         left[reason] += bool(reason)
-        lines.append(b"" if reason else msgspec.json.encode(_line(entry.request)))
+        server = "" if of == origin else of
+        lines.append(b"" if reason else msgspec.json.encode(_line(entry.request, server)))
     told = [f"{counted(count, 'request')} {reason}" for reason, count in left.items() if reason]
     if not any(lines):
         raise InputError(f"{path} holds no request that can be sent{f': {told[0]}' if told else ''}")
@@ -111,29 +115,30 @@ def _of_har(url: str, path: str, given: Mapping[str, Any]) -> RecordedLoad:
         notes.append(f"requests of {origin} are sent to {target}")
     if url and urls.parse(full_url(url)).target != "/":
         raise InputError("--har names the paths itself", "leave the path out of the URL")
-    made = {**given, "requests": RecordedLines(path, tuple(lines))}
+    rest = {name: value for name, value in given.items() if name != "all_hosts"}
+    made = {**rest, "requests": RecordedLines(path, tuple(lines))}
     return RecordedLoad(target or origin, made, tuple(notes))
 
 
 def _origin(url: str) -> str:
     """Scheme, host and port of a URL; empty where it is none of http."""
     try:
-        parts = urls.parse(full_url(url))
+        return server_of(full_url(url))
     except InputError:
         return ""
-    port = "" if parts.known_port == urls.PORTS[parts.scheme] else f":{parts.known_port}"
-    return f"{parts.scheme}://{urls.bracketed(parts.host)}{port}"
 
 
-def _left_out(entry: _HarEntry, of: str, origin: str) -> str:
-    """Which kind of request it is that cannot be sent again; empty where it can."""
+def _left_out(entry: _HarEntry, of: str, origin: str, *, everywhere: bool) -> str:
+    """Which kind of request it is that is not sent again; empty where it is."""
     asked, posted = entry.request, entry.request.post_data
     if entry.response.status == 101 or asked.url.startswith(("ws:", "wss:")):
         return "of WebSockets"
     if not of:
         return "to what is no URL of http"
-    if of != origin:
+    if of != origin and not everywhere:
         return "to another server"
+    if of.partition(":")[0] != origin.partition(":")[0]:
+        return "of another scheme"
     body = _body(posted)
     if body is None or re.search(r"[\x00-\x08\x0e-\x1f\ufffd]", body):
         return "with a binary body"
@@ -162,11 +167,12 @@ def _body(posted: _HarBody | None) -> str | None:
     return urlencode([(one.name, one.value) for one in posted.params])
 
 
-def _line(asked: _HarRequest) -> dict[str, Any]:
+def _line(asked: _HarRequest, server: str) -> dict[str, Any]:
+    """The line of `--requests` that says the same; `server` where it is not that of the load's URL."""
     headers: dict[str, list[str]] = {}
     for one in asked.headers:
         if not one.name.startswith(":") and one.name.lower() not in _OF_CONNECTION:
             headers.setdefault(one.name, []).append(one.value)
     body = _body(asked.post_data)
-    line = {"method": asked.method, "path": urls.parse(asked.url).target, "headers": headers}
+    line = {"method": asked.method, "path": f"{server}{urls.parse(asked.url).target}", "headers": headers}
     return line | ({"body": body} if body else {})

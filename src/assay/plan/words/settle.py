@@ -48,6 +48,8 @@ _FLAGS = {flag.into: flag.names[-1] for _, flags in GROUPS for flag in flags} | 
     "load.max_connections": "--connections",
     "load.stages": "--stage",
     "stop": "--duration",
+    "hosts": "--requests or --all-hosts",
+    "http": "--http",
     "url": "the URL",
     "tls.versions": "--tls-max",
     "tls": "--cacert, --cert or --key",

@@ -21,7 +21,8 @@ from assay.verdict.limits import LimitResult
 def shape(plan: LoadPlan) -> str:
     """Say what was offered: the loop, its size and its end."""
     if isinstance(plan.load, Closed):
-        loop = f"closed loop, {fmt.counted(plan.load.connections, 'connection')}"
+        hosts = f" to {fmt.counted(1 + len(plan.hosts), 'host')}" if plan.hosts else ""
+        loop = f"closed loop, {fmt.counted(plan.load.connections, 'connection')}{hosts}"
     else:
         loop = f"{_open(plan.load)}, up to {fmt.rate(_top(plan.load))}"
     return f"{loop}{_http(plan)}, {_size(plan)}"
