@@ -1,8 +1,8 @@
 """Three hosts on one machine: network namespaces on a bridge, and a Ray cluster in them.
 
 Each host has an address of its own and sees the others only through the bridge. The first is Ray's head,
-where the driver runs too; it and the second offer load, the third has the servers, and the last core to
-itself. Needs root, `ip` and `taskset`.
+where the driver runs too; it and the second offer load, the third has the servers, whose Ray node
+has the last core to itself. Needs root, `ip` and `taskset`.
 
 As a program it runs a command on the first host: `python three_hosts.py COMMAND…`, with `{ray}` for the
 cluster's address.
@@ -74,12 +74,12 @@ class Host:
     disk: Path
     """Its temporary folder: a small disk of its own."""
     cpus: tuple[int, ...]
+    """The cores of its Ray node."""
     env: dict[str, str] = field(default_factory=dict)
 
     def command(self, *words: str) -> list[str]:
         """The command line that runs there."""
-        cpus = ",".join(map(str, self.cpus))
-        return ["ip", "netns", "exec", self.name, "taskset", "--cpu-list", cpus, *words]
+        return ["ip", "netns", "exec", self.name, *words]
 
     def run(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command there to its end."""
@@ -174,6 +174,7 @@ class Cluster:
         host = self.hosts[number]
         role = ["--head", f"--port={GCS_PORT}", "--include-dashboard=false"]
         words = [
+            *("taskset", "--cpu-list", ",".join(map(str, host.cpus))),
             str(BIN / "ray"),
             "start",
             *(role if number == 0 else [f"--address={self.address}"]),
