@@ -70,7 +70,7 @@ D2 = RunRule(
     effects=(Effects(comparison="void"),),
     meaning=(
         "Cases that run one after the other each meet another machine: it heats up, is throttled, gets "
-        "new neighbours. With 4 % drift two identical servers are then declared different in 98 % of "
+        "new neighbours. With 4 % drift two identical servers are then declared different in 87 % of "
         "runs."
     ),
     remedy="run in blocks, each case once a block in random order (assay run and assay versus do)",
