@@ -171,7 +171,8 @@ def serving(server: Server, variant: str, folder: Path) -> Iterator[Serving]:
     with Services(specs, SETTINGS, SPLIT, folder) as services:
         services.ensure()
         log = folder / "log"
-        running = start(prepared, contract, routes[0], cpus=SPLIT.server, log=log, env=QUICK | services.env)
+        env = ({} if contract.name == "workflow" else QUICK) | services.env
+        running = start(prepared, contract, routes[0], cpus=SPLIT.server, log=log, env=env)
         made = Serving(server, contract, routes, running)
         try:
             yield made

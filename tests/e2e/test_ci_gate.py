@@ -28,7 +28,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 GITLAB = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text(encoding="utf-8"))[".assay-gate"]
 DECIDED = {0: "notice", 3: "error"}
 """The kind of the annotation by exit code."""
-SHORT = "--budget 4s -d 100ms --warm-up 0 --no-control --sequential -c 2 -t 1"
+SHORT = "--budget 20s -d 500ms --warm-up 0 --no-control --sequential -c 2 -t 1"
 SERVER = """
 import http.server, pathlib, sys, threading
 

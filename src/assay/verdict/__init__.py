@@ -13,7 +13,6 @@ from assay.verdict.effects import (
     widening,
     words_of,
 )
-from assay.verdict.facts import RunSeen
 from assay.verdict.judge import judge, judge_load, judged
 from assay.verdict.rule import Effects, Rule, Threshold
 from assay.verdict.rules import RULES, explain
@@ -23,13 +22,13 @@ __all__ = [
     "RULES",
     "Effects",
     "Rule",
-    "RunSeen",
     "Threshold",
     "between",
     "bias",
     "bounded",
     "concerning",
     "explain",
+    "invalid",
     "judge",
     "judge_load",
     "judged",
@@ -39,6 +38,5 @@ __all__ = [
     "see_run",
     "void_by",
     "widening",
-    "invalid",
     "words_of",
 ]

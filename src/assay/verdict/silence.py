@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from assay.core.units import counted
-from assay.core.units import time as duration
 from assay.verdict.load import Load
 
 LEAST_NS = 500e6
@@ -34,12 +32,3 @@ def silent_ns(load: Load, patience: float | None) -> float:
 def fell_silent(load: Load) -> bool:
     """Whether the server answered nothing any more at the end. What the load then lacks is nobody else's."""
     return silent_ns(load, patience_ns(load)) > 0
-
-
-def silence_words(load: Load, quiet_ns: float) -> str:
-    """ "the server answered nothing in the last 1.2 s of 2 s (64 requests waiting)"."""
-    waiting = load.waiting.count if load.waiting else 0
-    return (
-        f"the server answered nothing in the last {duration(quiet_ns)} of "
-        f"{duration(load.measured.measured_ns)} ({counted(waiting, 'request')} waiting)"
-    )

@@ -14,7 +14,7 @@ from assay.model.measurement import Stray
 from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.load import Load, encodings_asked
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
-from assay.verdict.silence import FACTOR, LEAST_NS, patience_ns, silence_words, silent_ns
+from assay.verdict.silence import FACTOR, LEAST_NS, patience_ns, silent_ns
 
 PLAIN = frozenset({"", "identity"})
 
@@ -229,13 +229,10 @@ def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     silence = silent_ns(load, patience)
     if silence:
-        return Hit(
-            "error",
-            silence_words(load, silence),
-            {"silence_ns": silence, "waiting": float(waiting.count), "limit_ns": patience},
-            gravity=1 + silence,
-            effects=_SILENT,
-        )
+        when = f"in the last {duration(silence)} of {duration(load.measured.measured_ns)}"
+        words = f"the server answered nothing {when} ({counted(waiting.count, 'request')} waiting)"
+        figures = {"silence_ns": silence, "waiting": float(waiting.count), "limit_ns": patience}
+        return Hit("error", words, figures, gravity=1 + silence, effects=_SILENT)
     hanging = waiting.longer_than(patience) if waiting.quiet_ns < patience else 0
     if not hanging:
         return None
