@@ -66,9 +66,11 @@ def _figures(effort: Effort) -> tuple[Figure, ...]:
 
         def idle() -> None: ...
 
-        def mix(name: str, paths: list[str]) -> Callable[[], float]:
+        def mix(name: str) -> Callable[[], float]:
+            """Ten paths; `name` is what each is called, with its number where the name has a place for it."""
+            lines = [{"path": f"/a{index}", "name": name.format(index)} for index in range(TEMPLATES)]
             path = Path(folder, name)
-            path.write_text("".join(f"GET {target}\n" for target in paths))
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
             return lambda: _loop_us(server, cores.client, count, "--requests", str(path), meanwhile=idle)
 
         def scraped() -> float:
@@ -80,15 +82,17 @@ def _figures(effort: Effort) -> tuple[Figure, ...]:
 
             return _loop_us(server, cores.client, count, "--metrics", f"127.0.0.1:{port}", meanwhile=ask)
 
-        one = mix("one", ["/a0"])
-        ten = mix("ten", [f"/a{index}" for index in range(TEMPLATES)])
+        one, ten = mix("one name"), mix("name {}")
 
         def plain() -> float:
             return _loop_us(server, cores.client, count, meanwhile=idle)
 
         return (
             Figure(
-                "CPU a request, ten names against one", Spread.of(list(_dearer(pairs, one, ten))), "%", 1.0
+                "CPU a request, ten paths by ten names against one",
+                Spread.of(list(_dearer(pairs, one, ten))),
+                "%",
+                1.0,
             ),
             Figure(
                 "CPU a request, scraped once a second",
@@ -103,7 +107,7 @@ BENCHMARKS = (
     guarded(
         "figures",
         "what figures by request and a scraper cost",
-        "loads of the null server with ten names and with one, and with a scraper and without, by turns",
+        "loads of the null server: ten paths by ten names or one, with a scraper or without, by turns",
         _figures,
     ),
 )
