@@ -65,19 +65,24 @@ class Pair:
 
 def main() -> int:
     """Ask all of them; 0 where at least one pair could be had."""
-    until_s, parts = time.monotonic() + LATEST_S, []
+    until_s, parts = time.monotonic() + LATEST_S, list[str]()
     with tempfile.TemporaryDirectory(prefix="why-pairs-") as made:
         folder = Path(made)
         for make in (_go, _nginx_sendfile, _nginx_log, _node, _uvicorn):
-            parts.append(
-                _tried(make.__name__.strip("_"), until_s, lambda make=make: _told(make(folder), folder))
-            )
+            title = make.__name__.strip("_")
+            parts.append(_tried(title, until_s, lambda make=make: _told(make(folder), folder)))
+            _write(parts)
         for title, study, servers in STUDIES:
             parts.append(
                 _tried(title, until_s, lambda *, t=title, s=study, of=servers: _study(t, s, of, folder))
             )
-    PAGE.write_text("\n".join(("# Why: real pairs", "", _machine(), "", *parts)) + "\n")
+            _write(parts)
     return 0 if any("\n    " in part for part in parts) else 1
+
+
+def _write(parts: list[str]) -> None:
+    """All there is so far: whoever ends it early keeps that."""
+    PAGE.write_text("\n".join(("# Why: real pairs", "", _machine(), "", *parts)).rstrip() + "\n")
 
 
 def _tried(title: str, until_s: float, ask) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
