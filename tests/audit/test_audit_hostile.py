@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 from pathlib import Path
 
@@ -135,7 +136,11 @@ PIECES = [
 ] + ["{", "}", "e308", "inf", "NaN", "#", "req/s", "ms", "é", "١٢٣", "½", "²", "①", "请求/秒", "раза"]
 
 
-@settings(max_examples=200, deadline=None)
+MUTANTS = 10_000 if os.environ.get("ASSAY_LONG") == "1" else 200
+"""Ten thousand take ten minutes of CPU."""
+
+
+@settings(max_examples=MUTANTS, deadline=None)
 @given(st.sampled_from(SAMPLES), st.integers(0, 2**32), st.sampled_from(NAMES))
 def test_mutated_texts_are_audited_and_told(path: Path, seed: int, name: str) -> None:
     """Characters lost, doubled and turned, signs of other languages between: told, whatever it is."""

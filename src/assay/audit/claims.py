@@ -10,84 +10,23 @@ from typing import Literal
 
 from assay.audit.document import Reported
 from assay.audit.figures import PlacedFigure, stems
-from assay.audit.headings import RATE
 from assay.audit.interval import Interval
+from assay.audit.lexicon import compiled
 from assay.audit.names import is_version, places
 from assay.audit.quantities import WrittenQuantity, quantities
 from assay.audit.ratios import LESS, NEAR, Bound, FactorReading, Ratio, ratios
 
 Metric = Literal["rate", "times", "any", "other"]
 
-_ORDER = re.compile(
-    r"\b(?P<way>out-?perform(?:s|ed|ing)?|beats?|beating|surpass(?:es|ed)?|exceeds?"
-    r"|(?:faster|quicker)(?:\s\w+){0,3}? than|faster compared (?:to|with)"
-    r"|(?:higher|better|more|greater) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|performs? better than|ahead of"
-    r"|wins? (?:over|against)|superior to|blows|crushes|destroys|smokes|(?:lower|less) latency than"
-    r"|slower(?:\s\w+){0,2}? than|slower compared (?:to|with)"
-    r"|(?:fewer|worse|lower|less) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|(?:lags?|falls?) behind"
-    r"|can(?:not|'t|’t) keep up with|schneller als|langsamer als|plus rapide que|plus lent que"
-    r"|más rápid[oa] que"
-    r"|más lent[oa] que|mais rápid[oa] (?:do )?que|mais lent[oa] (?:do )?que|быстрее(?:,? чем)?"
-    r"|медленнее(?:,? чем)?)",
-    re.I,
-)
-_TOP = re.compile(
-    r"\b(?:is|was|are|being|were|remains|as) (?:by far |clearly |still |also "
-    r"|definitely )?(?:the )?(?:clear |overall )?"
-    r"(?P<way>fastest|quickest|slowest|winner|most performant|best[- ]performing)\b"
-    r"|\b(?:performs?|performed|did|does) (?:by far )?(?:the )?(?P<way5>best|worst)\b"
-    r"|\b(?P<way2>wins|won|comes? (?:out )?(?:on top|first|in first)|takes? (?:the )?(?:lead|crown"
-    r"|first)|leads|dominates"
-    r"|is unbeatable|(?:has|had|delivers|achieves|shows|offers|gets|with) (?:by far )?the (?:best"
-    r"|highest|lowest)"
-    r" (?:\w+ )?(?:performance|throughput|rps|latency|latencies|req\w*|response times?|speed))\b"
-    r"|\bwe have a (?P<way4>(?:clear )?winner)\b"
-    r"|\b(?P<way3>(?:winner|fastest|best performance|(?:best|highest) (?:average )?throughput"
-    r"|slowest)(?: \w+){0,3}?(?: is\b| was\b|:| goes to\b))",
-    re.I,
-)
-_ALIKE = re.compile(
-    r"\b(?P<way>(?:the same|similar|comparable|equal|identical|equivalent) (?:\w+ )?(?:performance|speed"
-    r"|throughput"
-    r"|results?|numbers|rps|req\w*|latenc\w+)|on par|(?:as fast|equally fast|just as fast) as"
-    r"|no (?:\w+ )?(?:difference|gap)|perform(?:s|ed)? (?:\w+ )?(?:equally|the same|similarly|alike"
-    r"|comparably)"
-    r"|neck and neck|(?:very|quite|nearly|almost) (?:similar|identical) to)\b",
-    re.I,
-)
-_RATE = re.compile(
-    r"\breq(?:uest)?s?\b|\bthroughput\b|\brps\b|\bqps\b|req/s|durchsatz|débit|rendimiento|vazão|anfragen|пропускн|吞吐"
-    rf"|{RATE.pattern}",
-    re.I,
-)
-_TIMES = re.compile(
-    r"\blatenc|\bresponse times?\b|\bp9\d\b|\bpercentile|antwortzeit|tiempo|latenc|延迟|задержк|врем", re.I
-)
-_OTHER = re.compile(
-    r"\bmemory\b|\bram\b|\bcpu\b|\bsize\b|\bstart(?:up|s|ing)?\b|\bcompil|\bbuild|\ballocat|\bcode\b|\bbinary\b"
-    r"|\binstall|\bdevelop|\bcost|\bcheaper|\bparsing\b|\bserializ|\brout(?:ing|er)\b|\bquer(?:y|ies)\b|\bbundle"
-    r"|\bbandwidth\b|\bdownload|\bcompress|\bdatabase\b|\bcores\b|\bworkers\b|\bthreads\b|\berrors?\b|内存|память",
-    re.I,
-)
-_CUE = re.compile(
-    r"faster|slower|quicker|perform|beat|surpass|twice|double|triple|thrice|half|third|quarter|tenth|halve|quadruple"
-    r"|fold|times|better|worse|superior|blows|crushes|destroys|smokes|worst|keep up|\d\s?[x×%％倍]|percent"
-    r"|per cent"
-    r"|fastest|quickest|slowest|winner|wins|won|on top|lead|dominate|than|ahead|behind|similar|same"
-    r"|on par|comparabl"
-    r"|identical|difference|magnitude|best|highest|lowest|unbeatable|factor|faktor|facteur|fator|schnell|doppelt|doble|dobro|langsamer"
-    r"|record|weakest|linear|proporcional|slow|above|below|mejor|peor|menor|mayor|besser|schlechter|verbesser|verdoppel|steiger"
-    r"|лучш|хуже|выше|ниже|выросл|самая|самый|самые"
-    r"|rapide|lent|rápid|prozent|\bmal\b|fach|fois|veces|vezes|раз|быстрее|медленнее|процент|вдвое",
-    re.I,
-)
+_ORDER = compiled("claims.order")
+_TOP = compiled("claims.top")
+_ALIKE = compiled("claims.alike")
+_RATE = compiled("claims.rate")
+_TIMES = compiled("claims.times")
+_OTHER = compiled("claims.other")
+_CUE = compiled("claims.cue")
 """Words without which no sentence is a conclusion: looked for first, since that is fast."""
-_HEDGED = re.compile(
-    r"\b(?:if|would|should|could|might|may|can be|expect|not|n't|never|claim|whether|why|how|than before"
-    r"|goal|aim|want"
-    r"|try)\b",
-    re.I,
-)
+_HEDGED = compiled("claims.hedged")
 _UNREAD = re.compile(r"\d\s?(?:x|×|倍|fold|%|％|times)(?!\w)|\bfactor of\b|\bmagnitude\b", re.I)
 
 
@@ -243,42 +182,19 @@ def _plainly(said: CitedSentence) -> Iterator[Conclusion]:
 _ANY_MORE = re.compile(r"(?:higher|better|more|greater|fewer|worse|lower|less)\b", re.I)
 _MEANT = re.compile(r"perform|throughput|\breq|latenc|speed|fast|slow|\brps\b|\bqps\b|response|scal", re.I)
 """What "more than" must be said of: servers differ in other ways, too."""
-_BARE = re.compile(
-    r"\b(?:is|was|are|were|performs?|performed|runs|ran)\s(?:\w+\s){0,2}?(?P<way>faster|slower|quicker"
-    r"|more performant"
-    r"|better|worse)\b(?!\s(?:to|for|if|when|suited|documented))",
-    re.I,
-)
+_BARE = compiled("claims.bare")
 _NOT_ALIKE = re.compile(r"\b(?:nowhere|not|n't|never|far from|if)\b", re.I)
-_ONE_OF = re.compile(
-    r"\b(?:one of|among the|some of|second|third|two|three|next|probably|in terms of)\b", re.I
-)
-_THAN = re.compile(
-    r"\b(?:than|compared (?:to|with)|over|vs|versus|against|as|of|to|with|behind|ahead|beats?|beating"
-    r"|exceeds?"
-    r"|out-?perform\w*|surpass\w*|als|wie|que|чем)\b",
-    re.I,
-)
+_ONE_OF = compiled("claims.one_of")
+_THAN = compiled("claims.than")
 _SELF = re.compile(r"\b(?:it|it's|its|we|our|ours|us|my|mine|this)\b", re.I)
-_ASIDE = re.compile(
-    r"\s*(?:unlike|compared|versus|vs|instead|than|in contrast|relative|as opposed|contrary|next to"
-    r"|while|whereas"
-    r"|although|though|when compared)\b",
-    re.I,
-)
-_COMPARED_WITH = re.compile(
-    r"\b(?:than|over|vs\.?|versus|against|ahead of|behind|beats|beating|out-?performs?|surpass(?:es)?"
-    r"|as (?:fast|many|much|quick)\w{0,3} as)\s(?:the |a |plain |raw |vanilla )?$",
-    re.I,
-)
+_ASIDE = compiled("claims.aside")
+_COMPARED_WITH = compiled("claims.compared_with")
 """What stands before the name that something is compared with: no sentence goes on to speak of that one."""
 _FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]")
 """Languages in which no word that we know stands before what something is compared with."""
 _NEXT = 16
 """Characters behind a factor that may say of what it is: "3x lower latency"."""
-ELSEWHERE = re.compile(
-    r"\b(?:than|compared (?:to|with)|over|vs\.?|versus|against)\s(?:the |a )?(?-i:[A-Z@])", re.I
-)
+ELSEWHERE = compiled("claims.elsewhere")
 """A comparison with something that has a name, which is none of ours."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from assay.audit.document import Figure, ReportedCommand, TextDocument, TextLine
 from assay.audit.facts import Facts, known_tools
 from assay.audit.interval import Interval, exactly, time_in, value_of
+from assay.audit.lexicon import compiled
 from assay.audit.tools import BY_NAME, AuditTool, ToolFlags
 
 _NAMES = sorted(BY_NAME, key=len, reverse=True)
@@ -139,14 +140,7 @@ def _value(text: str, unit: str) -> Interval | None:
     return exactly(found_value.middle) if found_value is not None else None
 
 
-_COUNTED = re.compile(
-    r"\b(?P<n>\d{1,3}(?:,\d{3})|\d{1,6})\s(?:concurrent\s|parallel\s|simultaneous\s|open\s"
-    r"|keep-?alive\s|http\s|tcp\s"
-    r"|client\s|virtual\s)*(?P<what>connections?|clients?|users?|threads)\b"
-    r"|\b(?P<what2>concurrency|connections|threads)\s?(?:level\s?)?(?::|=|of|[|])\s?"
-    r"(?P<n2>\d{1,6})\b(?!\s?[,/-]\s?\d)",
-    re.IGNORECASE,
-)
+_COUNTED = compiled("commands.counted")
 _LASTED = re.compile(
     r"\bduration\b[^.\d]{0,12}(?P<one>\d{1,4}\s?(?:s|secs?|seconds?|m|min|minutes?)\b)"
     r"|\b(?P<two>\d{1,4}[ -]?(?:s|secs?|seconds?|minutes?)) (?:per (?:run|test|framework|server"

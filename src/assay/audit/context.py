@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from assay.audit.document import Figure, Reported, ReportedCommand, TextDocument
 from assay.audit.interval import exactly, time_in
+from assay.audit.lexicon import compiled
 from assay.audit.names import key_of
 from assay.audit.tables import Grid
 
@@ -139,11 +140,7 @@ def _title(section: TextSection | None) -> str:
     return next((title for title in reversed(section.path) if not NO_TITLE.search(title)), section.title)
 
 
-NO_TITLE = re.compile(
-    r"(?<![(<])https?://|^\W{0,3}(?:wrk2?|ab|hey|oha|rewrk|bombardier|autocannon|siege|h2load|k6)\s+-"
-    r"|\s--?[a-z]+=|requests?/s|req/s|\b\d{4,}|: \d|\brequests\b|ApacheBench",
-    re.IGNORECASE,
-)
+NO_TITLE = compiled("context.no_title")
 
 
 def _own_command(calls: tuple[ReportedCommand, ...], result: Reported, begin: int) -> ReportedCommand | None:
@@ -236,9 +233,4 @@ _LEADING = re.compile(
     r"\b(?:of|for|with|using|from|against|on)\s(?:the\s|my\s|our\s|a\s)?(?=[A-Z@\w])",
     re.IGNORECASE,
 )
-_NO_NAME = re.compile(
-    r"^(?:error set|status codes|note\b|output|results?\b|response|summary|benchmark\b|run\b|test\b"
-    r"|for |with |using |now |then |here|iteration|starting)"
-    r"|://|\s-\w\b|[.!?,]$|[=<>{}]|\d{3}|:\s*\d",
-    re.IGNORECASE,
-)
+_NO_NAME = compiled("context.no_name")

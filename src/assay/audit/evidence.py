@@ -35,6 +35,7 @@ from assay.audit.document import (
 from assay.audit.facts import Facts, facts, known_tools
 from assay.audit.figures import NEEDED, PlacedFigure, figures
 from assay.audit.headings import RATE
+from assay.audit.lexicon import compiled
 from assay.audit.listed import drawn, fielded, listed, timed
 from assay.audit.names import distinct, is_name, is_scenario, key_of
 from assay.audit.scan import json_reports, outputs
@@ -165,12 +166,7 @@ class Evidence:
         return (*pairs, *beside)
 
 
-_PIPELINED = re.compile(
-    r"--?pipeline\b|pipeline\.lua|\bpipelin\w{0,4}\W{1,6}(?:depth |factor |of ){0,2}\d"
-    r"|\d\W{1,3}(?:http )?pipelin"
-    r"|requests? pipelined|\bpipelined requests",
-    re.IGNORECASE,
-)
+_PIPELINED = compiled("evidence.pipelined")
 
 
 def _tools_named(a: Reported, b: Reported) -> bool:
@@ -188,21 +184,9 @@ def _of_one(grid: Grid, a: Reported, b: Reported) -> bool:
     )
 
 
-_WORKLOADS = re.compile(
-    r"scenario|endpoint|\broute|\burl\b|\bpath|\bmethod|concurren|connection|\busers?\b|\bvus?\b|^load$|clients\b"
-    r"|threads?\b|payload|\bsize\b|\bphase|\bstage|\bstep|\blevel|\bruns?\b|iteration|\bdate\b|operation|\bapi\b"
-    r"|^requests?$|\bquery\b|\bpage\b|\bcase\b|use case|workload"
-    r"|test type|load type|prueba|carga|escenario|cen[aá]rio|сценари"
-    r"|нагрузк|эндпоинт|szenario|scénario|场景|シナリオ",
-    re.IGNORECASE,
-)
+_WORKLOADS = compiled("evidence.workloads")
 """First headings of tables whose rows are loads or requests of one thing."""
-_NO_SERVER = re.compile(
-    r"usage|example|output|install|option|feature|report|command|quick|getting started|how to"
-    r"|tutorial|about|overview"
-    r"|sample|demo|intro",
-    re.IGNORECASE,
-)
+_NO_SERVER = compiled("evidence.no_server")
 """Headings of manuals: what stands under them is shown, and not compared."""
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from assay.audit.document import Figure, TextBlock, TextDocument, TextLine, TextTable
 from assay.audit.headings import FIELD, Heading, bare, heading, put
 from assay.audit.interval import Interval, is_european
+from assay.audit.lexicon import compiled
 from assay.audit.quantities import Kind, quantities
 
 MOST = 2000
@@ -77,11 +78,7 @@ def stems(text: str) -> frozenset[str]:
     )
 
 
-NEEDED = re.compile(
-    r"requir|нужно|\bsl[aoi]s?\b|target|\bgoal|threshold|\blimit|must\b|expected|требован|требу|ожида|целев|anforder|ziel|soll\b"
-    r"|objetivo|requisit|requerid|exig|objectif|要求|目標|目标",
-    re.IGNORECASE,
-)
+NEEDED = compiled("figures.needed")
 _BOUND = re.compile(r"[<≤≥>]\s?$")
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("rate", "rate_max", "offered"), "rate"),

@@ -10,18 +10,10 @@ from functools import lru_cache
 
 from assay.audit.document import Figure
 from assay.audit.interval import NUMBER, SECONDS, Interval, exactly, printed
+from assay.audit.lexicon import compiled, source, table
 
-_COUNTED = (
-    r"(?:http\s)?(?:k?req(?:uest)?s?|rq|reqs|r|requ?êtes|hits|trans(?:actions)?|quer(?:y|ies)|calls|responses"
-    r"|anfragen|solicitudes|solicitações|peticiones|petições|requisições|запросов|запр\.?|请求|リクエスト)"
-)
-_SECOND = r"(?:s(?:ec(?:ond)?s?)?|sek\.?(?:unden?)?|secondes?|segundos?|seg|сек(?:унду)?|с|秒)"
-RATE = re.compile(
-    rf"\b{_COUNTED}\.?(?:\s(?:handled|served|processed|completed|answered))?\s{{0,2}}(?:/|\bper\b|\bpro\b"
-    rf"|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:{_SECOND}|req)(?![^\W\d_])"
-    r"|/\s?rps\b|\b(?:k?rps|qps|tps|req/s)\b|每秒(?:请求|事务|查询)|リクエスト[/／]秒|秒間リクエスト|请求[/／]秒",
-    re.IGNORECASE,
-)
+_COUNTED = source("headings.counted")
+RATE = compiled("headings.rate")
 """Words for requests a second, in headings, cells and sentences."""
 
 _SEVERAL_SECONDS = re.compile(
@@ -29,97 +21,21 @@ _SEVERAL_SECONDS = re.compile(
 )
 """A count in so many seconds: "hits / 10s"."""
 
-_TIME_WORDS = re.compile(
-    r"latenc|\blat\b|response time|time per request|service time|\brt\b|duration|antwortzeit|latenz"
-    r"|delay|ttfb"
-    r"|temps de réponse|tiempo de respuesta|tempo de resposta"
-    r"|(?:tiempo|tempo) (?:promedio|medio|médio|m[aá]ximo|m[ií]nimo)"
-    r"|latência|latencia|durée|duração|duración|dauer"
-    r"|задержк|время (?:ответа|отклика)|длительность|延[迟遲]|响应时间|レイテンシ|応答時間|レスポンスタイム"
-)
-_TIME_UNIT = re.compile(
-    r"(?:\(|\[|,|\bin\b|/|\s|（)\s{0,2}(ns|us|µs|μs|usec|microseconds?|ms|msec|milliseconds?|s|sec|secs|seconds?"
-    r"|мкс|мс|сек|毫秒|微秒|秒)\s{0,2}(?:\)|\]|$|\s|）)"
-)
-_PERCENTILE = re.compile(
-    r"(?<![\d.])t?p\.?\s?(\d{2}(?:[.,]?\d{1,3})?)\b|\b(\d{2}(?:\.\d{1,3})?)(?:th|st|nd|rd|-?\s?%"
-    r"|\s?percentile?|%ile|%-ile|\s?%? ?line|-?(?:й|го|ый)?\s?перцентил|\s?百?分位|\s?パーセンタイル|线)"
-)
+_TIME_WORDS = compiled("headings.time_words")
+_TIME_UNIT = compiled("headings.time_unit")
+_PERCENTILE = compiled("headings.percentile")
 _OF_JMETER = re.compile(r"\d\d(?:\.\d+)?(?:th)?\s?%? ?line")
 """Headings of JMeter's own tables, whose times are in ms."""
 _SIZE_UNIT = re.compile(r"\b([kmg]?)(i?)(b|bytes)\b")
 
 _DEVIATION = re.compile(r"std\.?\s?dev|stdev|deviation|\bstd\b|σ|±")
-_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (figure, re.compile(words))
-    for figure, words in (
-        (
-            "ratio",
-            r"\bvs\b|relative|speed-?up|\bratio\b|\bdiff|faster|slower|\bgain|improve|overhead|compar"
-            r"|(?<!\d)%\s?(?:of|to)\b|\brank|delta|Δ|factor",
-        ),
-        (
-            "bytes",
-            r"(?:transfer(?:red)?|data|bytes)(?: read)? total|total (?:transfer|data|bytes)|data read",
-        ),
-        (
-            "transfer",
-            r"throughput\W{0,3}[kmg]i?b\b|\b[kmg]i?b(?:ytes)?\s?(?:/|per)\s?s|transfer|bandwidth"
-            r"|bytes\s?/\s?s|\b[kmg]bps\b",
-        ),
-        ("good_share", r"succe(?:ss|eded)|availability|erfolg|réussi|éxito|sucesso|успе[шх]|成功"),
-        (
-            "error_share",
-            r"(?:error|failure|fail)\w{0,3}\s?(?:rate|ratio|%|\(%\)|percent)|% ?(?:errors?|failed)|fehlerrate"
-            r"|taux d['’]erreur|tasa de errores?|taxa de erros?|[错誤错]误率|失败率|エラー率|失敗率",
-        ),
-        (
-            "errors",
-            r"\berrors?\b|\bfail|non[- ]?2xx|\b[45]xx\b|time-?outs?\b|\btimed? ?out|\bfehler"
-            r"|\berreurs?\b|\berrores\b"
-            r"|\berros\b|\bfalhas\b|\bfallos\b|échecs|ошиб|错误|失败|エラー|失敗",
-        ),
-        ("cpu", r"\bcpu\b|процессор"),
-        (
-            "memory",
-            r"\bmem(?:ory)?\b|\brss\b|\bram\b|footprint|\bheap\b|speicher|mémoire"
-            r"|mem[oó]ria|память|内存|メモリ",
-        ),
-        (
-            "connections",
-            r"\bconnections?\b|\bconcurren|\bconns?\b|\bclients?\b|\busers?\b|\bvus\b|verbindungen|conexões|conexiones"
-            r"|connexions|соединени|пользовател|usu[aá]rios|utilisateurs|\bnutzer|并发|连接|同時接続",
-        ),
-        ("threads", r"\bthreads?\b|线程|поток"),
-        ("workers", r"\bworkers?\b|\bprocess(?:es)?\b|\bcores?\b|\binstances?\b|\bkerne\b|核心"),
-        ("runs", r"\bruns?\b|\biteration|\btrial|\brepetition|\bsample"),
-        ("spread", r"^tolerance$|margin of error|error margin|^±$|^\+/-$|^variance$"),
-        ("stdev", _DEVIATION.pattern + r"|abweichung|écart|desvio|desviación|отклонение|标准差|標準偏差"),
-        ("version", r"\bversions?\b|\bcommit\b|\brelease\b|версия|版本"),
-    )
-)
+_KINDS = table("kinds")
 """What a heading's words say, as they are tried in turn. `good_share` is what `error_share` leaves."""
-_REQUESTS = re.compile(
-    r"^(?:total |# ?|number of |completed |no\. of )?req(?:uest)?s?(?: count| total| completed)?$"
-    r"|^# ?samples$"
-    r"|^(?:anzahl )?anfragen$|^(?:total (?:de )?)?(?:requêtes|peticiones|requisições"
-    r"|solicitudes)(?: totales| totais)?$"
-    r"|^(?:всего )?запрос(?:ов|ы)$|^(?:总)?请求(?:总)?数$|^リクエスト数$"
-)
-_MEAN = re.compile(
-    r"\bavg\b|\baverage\b|\bmean\b|\bdurchschnitt|\bmoyen|\bmittel|\bpromedio|\bm[eé]di[oa]\b|средн|平均|均值"
-)
-_MAX = re.compile(
-    r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b|\bpeak\b|\bm[aá]xim[oa]?|\bmáx\b|макс|最大|最长|最長"
-)
-_MIN = re.compile(
-    r"\bmin(?:imum)?\b|\bfastest\b|\bshortest\b|\bbest\b|\bm[ií]nim[oa]?|\bmín\b|мин(?:им|\b)|最小|最短"
-)
-_THOUSANDS = re.compile(
-    r"\b(?:k|thousand)\s{0,2}(?:req|rps|qps|/s)|\((?:k|in thousands?|thousands?)\)|[x×]\s?1000"
-    r"|\bkrps\b|\bkreq",
-    re.IGNORECASE,
-)
+_REQUESTS = compiled("headings.requests")
+_MEAN = compiled("headings.mean")
+_MAX = compiled("headings.max")
+_MIN = compiled("headings.min")
+_THOUSANDS = compiled("headings.thousands")
 _MILLIONS = re.compile(r"\b(?:million|mil)\s{0,2}(?:req|rps)|\(millions?\)|\bmrps\b|\bmreq", re.IGNORECASE)
 
 
@@ -152,7 +68,7 @@ def heading(text: str) -> Heading | None:
     words = " ".join(text.lower().replace("_", " ").split())[:200]
     if not words:
         return None
-    if _KINDS[0][1].search(words):
+    if _KINDS["ratio"].search(words):
         return Heading("ratio")
     is_time = bool(_TIME_WORDS.search(words))
     if (RATE.search(words) or _SEVERAL_SECONDS.search(words)) and not is_time:
@@ -171,18 +87,13 @@ def heading(text: str) -> Heading | None:
         return Heading("percentile", percentile, unit)
     if _REQUESTS.fullmatch(words):
         return Heading("requests", unit=1.0)
-    for figure, pattern in _KINDS[1:]:
+    for figure, pattern in _KINDS.items():
         if pattern.search(words) and not (is_time and figure not in ("stdev", "transfer")):
             return Heading(figure, unit=_unit_of(figure, words))
     return _time(words, unit, is_time=is_time)
 
 
-_BARE = (
-    ("max", re.compile(r"(?:max(?:imum)?|slowest|longest|worst)(?: (?:request|response|time))?")),
-    ("min", re.compile(r"(?:min(?:imum)?|fastest|shortest)(?: (?:request|response|time))?")),
-    ("mean", re.compile(r"(?:avg|average|mean)(?: (?:request|response|time))?")),
-    ("stdev", re.compile(r"std\.?\s?dev\.?|stdev|standard deviation|stddev")),
-)
+_BARE = table("bare")
 
 
 def bare(text: str) -> Heading | None:
@@ -190,7 +101,7 @@ def bare(text: str) -> Heading | None:
     words = " ".join(text.lower().replace("_", " ").split()).strip(" .:*")[:60]
     if percentile := _percentile(words) if re.fullmatch(r"\W*(?:p\W?)?[\d.,]+\W?\w*|median", words) else 0.0:
         return Heading("percentile", percentile)
-    return next((Heading(figure) for figure, pattern in _BARE if pattern.fullmatch(words)), None)
+    return next((Heading(figure) for figure, pattern in _BARE.items() if pattern.fullmatch(words)), None)
 
 
 _INTENDED = re.compile(r"\b(?:target(?:ed)?|offered|intended|desired|nominal|planned|asked)\b")
@@ -208,11 +119,7 @@ def _rate(words: str) -> Heading | None:
     return Heading("rate", unit=_rate_unit(words))
 
 
-_THROUGHPUT = (
-    r"(?:(?:max(?:imum)?|avg|average|mean|total) )?(?:throughput|speed|performance)(?: \(?(?:avg|mean"
-    r"|average)\)?)?"
-    r"|durchsatz|débit|rendimiento|vazão|пропускная способность|吞吐量?|スループット"
-)
+_THROUGHPUT = source("headings.throughput")
 
 
 def _time(words: str, unit: float, *, is_time: bool) -> Heading | None:

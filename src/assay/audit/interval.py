@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from assay.audit.lexicon import numbers, source
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -63,24 +65,11 @@ def exactly(value: float) -> Interval:
     return Interval(value, value)
 
 
-MULTIPLES = {
-    "": 1.0,
-    "k": 1e3,
-    "m": 1e6,
-    "mil": 1e6,
-    "million": 1e6,
-    "thousand": 1e3,
-    "g": 1e9,
-    "b": 1e9,
-    **dict.fromkeys(("万", "萬"), 1e4),
-    **dict.fromkeys(("mio", "mio.", "млн"), 1e6),
-    "тыс": 1e3,
-}
-
-NUMBER = r"(?:\d{1,3}(?:[ ,.'_\u00a0\u202f]\d{3}){1,5}(?:[.,]\d{1,9})?|\d{1,18}(?:[.,]\d{1,18})?)(?!\d)"
+MULTIPLES = numbers("units.multiples")
+NUMBER = source("interval.number")
 """A number in any locale. Every repetition is bounded, so that a search takes linear time."""
 
-SPAN = rf"(?:\s?(?:-|–|—|to)\s?(?P<upper>{NUMBER})\s?(?P<upper_multiple>k|K|M)?(?=[\s/]|$))"
+SPAN = source("interval.span")
 """What makes a range of the number before it: "20" of "20–25k req/s"."""
 
 
@@ -142,14 +131,7 @@ def _plain(number: str, european: bool) -> str | None:
     return number.replace(",", ".") if _COMMA.fullmatch(number) else None
 
 
-SECONDS = {
-    "ns": 1e-9,
-    **dict.fromkeys(("us", "µs", "μs", "usec", "microsecond", "microseconds", "мкс", "微秒"), 1e-6),
-    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds", "мс", "毫秒"), 1e-3),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "сек", "с", "秒"), 1.0),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-}
+SECONDS = numbers("units.seconds")
 """Seconds in a unit of time."""
 
 TIME_UNIT = (

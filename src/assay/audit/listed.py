@@ -19,6 +19,7 @@ from assay.audit.document import (
 from assay.audit.figures import NEEDED
 from assay.audit.headings import FIELD, RATE, Heading, bare, heading, put
 from assay.audit.interval import NUMBER, SPAN, Interval, is_european, printed, seconds, size_in, spanned
+from assay.audit.lexicon import compiled
 from assay.audit.names import key_of
 from assay.audit.reading.plain import unmarked
 from assay.audit.tables import Grid
@@ -147,11 +148,7 @@ def listing(held: list[Reported]) -> Iterator[Grid]:
 
 _FAR_APART = 4
 """Lines without a figure between two figures of one result."""
-_SAME_RESULT = re.compile(
-    r"\b(?:summary|latenc\w*|status|codes?|errors?|statistics|stats|response|times?|throughput|breakdown"
-    r"|details?|percentiles?|distribution|requests?)\b",
-    re.IGNORECASE,
-)
+_SAME_RESULT = compiled("listed.same_result")
 """Words in headings under which a result goes on."""
 _OF_REQUESTS = re.compile(r"latenc|request|response|\breqs?\b|\brps\b|throughput", re.IGNORECASE)
 
@@ -213,11 +210,7 @@ def _figures_of(line: TextLine) -> list[_Told]:
     return [(kind, key, value)]
 
 
-_PAIR = re.compile(
-    r"\b(?P<key>avg|average|mean|median|min|max|p\d{2}(?:\.\d)?|\d{2}(?:\.\d)?(?:th|%))\s?[:=]?\s?[~≈<]?\s?"
-    r"(?P<value>\d[\d.,]{0,12}\s?(?:ms|us|µs|s|sec)\b)",
-    re.IGNORECASE,
-)
+_PAIR = compiled("listed.pair")
 
 
 def _several(line: TextLine) -> list[_Told]:

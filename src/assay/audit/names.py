@@ -7,16 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+from assay.audit.lexicon import compiled, words
+
 OURS = "ours"
 """The label of what a text calls only "it" or "we"."""
-_NOISE = re.compile(
-    r"\bv?\d+(?:\.[\dx]+)+[\w.-]*|\([^()]{0,80}\)|\b(?:results?|benchmarks?|test(?:s|ing)?|run|with"
-    r"|using|the|a|an|for|of|on|output"
-    r"|server|framework|version|app|application|example|hello world|http|performance|load|throughput"
-    r"|latency|cluster|результати?|результаты|команда|вывод|ergebnisse?|ausgabe|resultados?|comando|résultats?"
-    r"|commande|risultati|wyniki?)\b|结果|結果|测试|測試|命令|输出",
-    re.IGNORECASE,
-)
+_NOISE = compiled("names.noise")
 _WORD = re.compile(r"[^\W\d_][\w.+#-]{0,40}")
 
 
@@ -37,20 +32,10 @@ def is_version(label: str) -> bool:
     return not _WORD.findall(_NOISE.sub(" ", label[:200])) and _ONLY_VERSION.match(label) is not None
 
 
-RUN = re.compile(
-    r"\b(?:run|round|attempt|try|trial|iteration|pass|test|ejecuci[oó]n|execu[çc][aã]o|exécution|durchlauf|lauf|прогон|запуск)"
-    r"\s?#?\d+|第\s?[一二三四五六七八九十\d]{1,3}\s?[次回]|#\d",
-    re.IGNORECASE,
-)
+RUN = compiled("names.run")
 """One of repeated runs of one thing."""
 _VERSIONED = re.compile(r"\d+(?:\.[\dx]+)+|(?<=\s)\d{1,2}\b|\bv\d+")
-_TURN = re.compile(
-    r"\b(?:before|after|old|new|with|without|original|optimi[sz]ed|current|previous|master|main|patched"
-    r"|this pr|baseline|direct|proxied|do|до|після|после|antes|después|despues|depois|avant|après"
-    r"|vor|nach|vorher|nachher|ohne|mit"
-    r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]",
-    re.IGNORECASE,
-)
+_TURN = compiled("names.turn")
 
 
 _WITHOUT = re.compile(r"\b(?:without|no|ohne|sans|sin|sem|без)\b", re.IGNORECASE)
@@ -59,20 +44,7 @@ _AFTER = re.compile(
     r"\b(?:after|після|после|después|despues|depois|après|nach|nachher)\b|之?后", re.IGNORECASE
 )
 
-_SCENARIOS = """
-plaintext text json query queries single multiple fortune fortunes update updates get post put patch
-delete small medium large big tiny kb mb gb bytes byte static file files dynamic empty cached cache
-uncached root index health echo hello world connections connection concurrency concurrent clients
-client users user threads thread req s sec requests request keep-alive keepalive pipeline pipelining
-total average avg mean min max stdev p endpoint route path body payload size read write reads writes
-list create search db database login upload download simple heavy light warm cold scenario case k m
-stays ramp until peaks at mostly stable report reports aggregated source checks succeeded failed
-x workers worker cores core no yes before after metric value smoke stress spike soak endurance ramp
-burst normal peak idle low high
-carga estrés estres pico prueba usuarios нагрузка пользователей поток потока потоков соединения
-last hohe niedrige mittlere
-"""
-_SCENARIO = frozenset(_SCENARIOS.split())
+_SCENARIO = words("names.scenarios")
 """Words that name a workload or a load, not what is measured."""
 
 
@@ -131,18 +103,7 @@ def _first_word(key: str) -> str:
     return re.split(r"[\s_-]", key)[0]
 
 
-_COMMON_WORDS = """
-web api app apps fast best new old raw own our this that and with without using built builtin native
-default custom simple basic plain standard normal official original latest stable async sync single
-multi mode thread threads worker workers process processes core cores cluster server servers
-framework library runtime language vanilla pure optimized optimised only other more less full mini
-lite docker container kernel linux local remote http https http2 tcp tls ssl socket based port host
-agent seconds second minutes minute hours
-performance regression improved improvement
-current before after branch master main patched baseline
-total result results bench benchmark test run time
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
+_COMMON = words("names.common")
 """Words in labels by which a sentence hardly means what is labelled."""
 
 

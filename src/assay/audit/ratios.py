@@ -12,43 +12,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.audit.interval import NUMBER, Interval, printed
+from assay.audit.lexicon import compiled, numbers, source
 
-_MORE = (
-    r"faster|quicker|more|higher|better|greater|larger|increases?|increased|improve(?:s|d|ment|ments)?|speed-?up|"
-    r"the (?:performance|throughput|speed|requests|rps)|as (?:fast|many|much|quick|high)|throughput"
-    r"|performance|boosts?|"
-    r"gains?|advantage|leads?|ahead|beats?|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|surpass(?:es|ed)?|"
-    r"verbesser\w+|steiger\w+|gestiegen|mejor\w*|aument\w+|improved|вырос\w*|увелич\w+|ускор\w+|"
-    r"schneller|so schnell|so viele?|mehr|höher|besser|plus rapides?|plus élevée?s?|plus de"
-    r"|más rápid[oa]s?|más|mais rápid[oa]s?|mais|"
-    r"быстрее|больше|выше|лучше"
-)
-LESS = (
-    r"slower|fewer|less|lower|worse|smaller|reduc(?:es|ed|tion)|cuts?|lower(?:s|ed)|drops?|decreases?d?|regression|"
-    r"lags|behind|langsamer|weniger|niedriger|moins|más lent[oa]s?|menos|mais lent[oa]s?|медленнее"
-    r"|меньше|ниже|хуже"
-)
-_MORE_CJK = r"快|高|提升|提高|优于|超过|领先|増|速い|高い|向上|上回"
+LESS = source("ratios.less")
+_MORE_CJK = source("ratios.more_cjk")
 _LESS_CJK = r"慢|低|少|下降|降低|遅い|下回"
-_NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|hundred"
-_RATIO = re.compile(
-    rf"\b(?:factor|faktor|facteur|fator)\s(?:of\s|von\s|de\s)?(?:about\s)?[~≈]?(?P<factor>{NUMBER})"
-    rf"|(?P<n>{NUMBER})\s?(?P<unit>x|×|-?times|-?fold|倍|-?mal|-?fach\w{{0,2}}|fois|veces|vezes|раза?|%|％|percent"
-    r"|per cent|prozent|pour cent|por ciento|por cento|процент\w{0,4})(?![A-Za-z0-9])"
-    rf"|\b(?P<word>twice|double[sd]?|triple[sd]?|thrice|quadruple[sd]?|half|halve[sd]|third|quarter|tenth"
-    rf"|orders? of magnitude|(?:{_NUMBERS})(?=\stimes\b)|doppelt"
-    r"|verdoppel\w{1,4}|deux fois|doble|dobro|вдвое)\b",
-    re.I,
-)
+_RATIO = compiled("ratios.ratio")
 _SHARES = ("%", "％", "percent", "per cent", "prozent", "pour cent", "por ciento", "por cento")
-_BEHIND = re.compile(
-    rf"(?:\stimes)?\s(?:[\w/-]+\s){{0,2}}?\(?(?P<way>{_MORE}|{LESS}|that of|those of|of)\b", re.I
-)
-_BEFORE = re.compile(
-    rf"\b(?P<way>{_MORE}|{LESS})\b\s?(?:[\w.+@/-]+\s){{0,7}}?(?:by|of|um|na|на|de|en|em|with)\s"
-    r"(?:a\s|an\s|the\s|den\s)?(?:\w+\s){0,2}?[~≈+]?$",
-    re.I,
-)
+_BEHIND = compiled("ratios.behind")
+_BEFORE = compiled("ratios.before")
 _BESIDE_CJK = re.compile(rf"(?P<way>{_MORE_CJK}|{_LESS_CJK})")
 _SIGNED = re.compile(r"\s?\)?\s(?:over|vs\.?|versus|than|against|compared)\b", re.I)
 _ALONE = ("double", "tripl", "quadrupl", "halv", "вдвое", "doppelt", "verdoppel", "doble")
@@ -68,27 +40,10 @@ class FactorReading:
     agrees: Interval
 
 
-_WORDS = {
-    **dict.fromkeys(("twice", "doubl", "doppelt", "verdoppel", "doble", "dobro", "вдвое"), 2.0),
-    **dict.fromkeys(("two", "half", "halv"), 2.0),
-    "deux fois": 2.0,
-    **dict.fromkeys(("tripl", "thrice", "third", "three"), 3.0),
-    **dict.fromkeys(("quadrupl", "quarter", "four"), 4.0),
-    **{word: float(n) for n, word in enumerate(("five", "six", "seven", "eight", "nine", "ten"), 5)},
-    "tenth": 10.0,
-    "hundred": 100.0,
-    "order of magnitude": 10.0,
-    "orders of magnitude": 100.0,
-}
+_WORDS = numbers("ratios.words")
 """How many times words mean, by how they begin."""
-_LEAST = re.compile(
-    r"\b(?:over|more than|at least|exceed\w*|above|greater than"
-    r"|mehr als|más de|más del|plus de|более|>)\s?(?:\w+\s)?$|>\s?$",
-    re.I,
-)
-_MOST = re.compile(
-    r"\b(?:up to|as much as|at most|maximum of|as many as|bis zu|jusqu'à|hasta|до)\s(?:\w+\s)?$", re.I
-)
+_LEAST = compiled("ratios.least")
+_MOST = compiled("ratios.most")
 _ROUGHLY = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|etwa|rund|fast|environ"
     r"|unos|cerca de|около)\s(?:\w+\s)?|[~≈约]\s?)$",

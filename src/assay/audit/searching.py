@@ -29,6 +29,7 @@ from assay.audit.claims import CitedSentence, Weight, is_hedged
 from assay.audit.evidence import Evidence
 from assay.audit.figures import NEEDED, PlacedFigure, stems
 from assay.audit.interval import Interval
+from assay.audit.lexicon import compiled
 from assay.audit.ratios import Ratio, ratios
 
 _LONGEST = 320
@@ -89,28 +90,11 @@ def _factor(seen: Evidence, said: CitedSentence, told: Ratio) -> Weight | None:
 _SEVERAL = "it does not say of which figures; none, or several, come into question"
 
 
-_UP = (
-    r"fastest|quickest|best|record|schnellste\w*|beste[rsn]?|más rápid[oa]|mejor|meilleure?|le plus rapide"
-    r"|сам\w{2,3} быстр\w+|лучш\w+|最快"
-)
-_DOWN = (
-    r"slowest|weakest|worst|langsamste\w*|schlechteste\w*|peor|más lent[oa]|le plus lent"
-    r"|сам\w{2,3} медленн\w+|худш\w+|最慢"
-)
-_EXTREME = re.compile(
-    rf"\b(?:(?P<good>{_UP})|(?P<bad>{_DOWN})|(?P<most>highest|largest|höchste\w*|mayor|le plus élevé)"
-    r"|(?P<least>lowest|smallest|niedrigste\w*|menor|le plus bas))\b"
-    r"(?:\s(?:of|in|from|among|der|von|de)\s(?:the\s|all\s|our\s)*"
-    r"(?P<scope>[\w.-]{2,20}(?:\s[\w.-]{2,20})?))?",
-    re.IGNORECASE,
-)
+_EXTREME = compiled("searching.extreme")
 _WHOLE = stems(
     "bunch series test tests set all benchmark measured run runs results endpoints routes comparison"
 )
-_NOT_PLAIN = re.compile(
-    r"\b(?:one of|second|third|next|previous|tied|among the|except|at best|at worst|best of \d)\b",
-    re.IGNORECASE,
-)
+_NOT_PLAIN = compiled("searching.not_plain")
 
 
 def _extreme(seen: Evidence, said: CitedSentence, found: re.Match[str]) -> Weight | None:
@@ -145,12 +129,7 @@ def _of_scope(peers: list[PlacedFigure], scope: frozenset[str], said: CitedSente
     return [one for one in peers if one.path == said.path]
 
 
-_ORDERED = re.compile(
-    r"\b(?:(?P<good>faster|quicker|better|besser|schneller|mejor|más rápid[oa]|быстрее|лучше)"
-    r"|(?P<bad>slower|worse|langsamer|schlechter|peor|más lent[oa]|медленнее|хуже)"
-    r"|(?P<more>above|higher|höher|mayor|выше)|(?P<less>below|lower|niedriger|menor|ниже))\b",
-    re.IGNORECASE,
-)
+_ORDERED = compiled("searching.ordered")
 
 
 _AGAINST = re.compile(rf"\bvs\b|\bagainst\b|frente a|gegen|против|{NEEDED.pattern}", re.IGNORECASE)
@@ -217,16 +196,8 @@ def _named_behind(seen: Evidence, said: CitedSentence, mine: PlacedFigure, end: 
     return [one for count, one in whole if count == most] if most else []
 
 
-_SCALES = re.compile(
-    r"\b(?:scal(?:es?|ed|ing)|escal\w+|skalier\w+|масштабиру\w+|throughput|rendimiento)\b.{0,40}?\b(?:linear(?:ly)?"
-    r"|proportional(?:ly)?|linealmente|proporcional\w*|линейно)\b|\blinear (?:scaling|scalability)\b",
-    re.IGNORECASE,
-)
-_UNITS = re.compile(
-    r"\b(?P<n>\d{1,6}|single|one)\s(?:\w+\s)?(?P<of>instances?|workers?|threads?|cores?|cpus?|nodes?|replicas?|process\w*"
-    r"|users?|clients?|connections?|usuarios|vus?|servers?)\b",
-    re.IGNORECASE,
-)
+_SCALES = compiled("searching.scales")
+_UNITS = compiled("searching.units")
 _EVEN = 0.2
 """How far throughput may lie from proportional and still be called so."""
 

@@ -7,46 +7,27 @@ from collections.abc import Iterator
 
 from assay.audit.document import Figure, Reported, TextDocument, sentences
 from assay.audit.headings import RATE
-from assay.audit.interval import NUMBER, printed
+from assay.audit.interval import printed
+from assay.audit.lexicon import compiled, source
 from assay.audit.listed import grouped
 from assay.audit.names import OURS, is_scenario, key_of
 from assay.audit.tables import Grid
 from assay.audit.tools import NAMED
 
-_NUMBER = rf"(?<![\w.,])(?P<number>{NUMBER})\s?(?P<multiple>k|K|M|million|thousand)?\b"
+_NUMBER = source("spoken.number")
 _BEFORE = re.compile(rf"{_NUMBER}\+?\s{{0,2}}(?={RATE.pattern})", re.IGNORECASE)
-_VERB = (
-    r"(?:handl|achiev|reach|serv|process|deliver|averag|manag|produc|sustain|clock|peak|hit|yield|scor"
-    r"|perform|respond|complet|answer)(?:es|ed|e|s)?|got|gets?|did|does|gave|gives|came|comes|made"
-    r"|makes|went|goes|had|has|was|is"
-)
-_NAMED = re.compile(
-    rf"(?P<name>[A-Za-z@][\w@.+#/-]{{0,30}}(?:\s[\w@.+#/()-]{{1,30}}){{0,3}}?)(?:['’]s)?"
-    rf"\s?(?:\s(?:(?:only|also|just|even|easily|consistently|still|then|has|have|is|was|can|to|average)\s){{0,2}}?"
-    rf"(?:{_VERB})\b|\s(?:at|with|only|just|about|around|roughly)\b|:|=|\(|\s[-–—]\s|,|\s$)[^.;]{{0,40}}$",
-    re.IGNORECASE,
-)
+_VERB = source("spoken.verb")
+_NAMED = compiled("spoken.named")
 _LEAD = re.compile(
     r"^(?:(?:and|while|but|whereas|the|with|vs\.?|versus|than|to|from|compared|against|so|then|our"
     r"|for|only|where|when"
     r"|however|meanwhile|similarly|both|by|of|in|as|a|an)\b[\s,]*)+",
     re.IGNORECASE,
 )
-_NO_NAME = re.compile(
-    r"\b(?:it|we|i|they|this|that|these|which|you|he|she|there|results?|server|throughput|test"
-    r"|benchmark|average|performance"
-    r"|better|worse|bad|good|great|nice|time|most|only|now|still|here|seen|peak|sustained|more|less"
-    r"|second|both|each|all|latency|requests?|rate|load|total|up|about|around|rps)\b",
-    re.IGNORECASE,
-)
+_NO_NAME = compiled("spoken.no_name")
 _PLACE = re.compile(r"(?:on|at|under|over|from|per|via|my|your|our|their)\b", re.IGNORECASE)
 """What begins so says where, and not what."""
-_NO_RESULT = re.compile(
-    r"\b(?:limit\w*|quota|throttl\w*|target\w*|could|should|would|need\w*|want\w*|expect\w*|if"
-    r"|configur\w*|per user|assum\w*"
-    r"|goal|e\.g|example|imagine|suppose|cost\w*)\b",
-    re.IGNORECASE,
-)
+_NO_RESULT = compiled("spoken.no_result")
 
 
 def spoken(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
@@ -62,11 +43,7 @@ def spoken(document: TextDocument, taken: frozenset[int]) -> Iterator[Grid]:
     )
 
 
-_MEASURED = re.compile(
-    r"\b(?:handled|achieved|achieves|reached|reaches|sustained|served|delivered|measured|managed|averaged|peaked"
-    r"|clocked|hit|got|get|gets|saw|seeing|yields?|yielded|resulted|benchmarked|showed|shows)\b",
-    re.IGNORECASE,
-)
+_MEASURED = compiled("spoken.measured")
 _MAY = re.compile(
     r"\b(?:can|able|capable|will|may|might|never|not|than|previous\w*|used to)\b|n['’]t\b", re.IGNORECASE
 )
@@ -85,9 +62,7 @@ def alone(document: TextDocument) -> Iterator[Reported]:
                 yield Reported(tool="figures", line=number, last=number, figures={"rate": figure})
 
 
-_ITSELF = re.compile(
-    rf"\b(?:it|we|ours|this server)\s(?:\w+\s){{0,2}}?(?:{_VERB})\s(?:\w+\s){{0,2}}[~≈]?$", re.IGNORECASE
-)
+_ITSELF = compiled("spoken.itself")
 """What goes before a rate of the very thing that the text is about."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from assay.audit.document import Figure, Reported, TextRow, TextTable, is_measured
 from assay.audit.headings import A_SECOND, BYTES_A_SECOND, CELL, RATE, UNIT, Heading, bare, heading, put
 from assay.audit.interval import NUMBER, is_european
+from assay.audit.lexicon import compiled
 from assay.audit.names import is_scenario
 
 MOST_COLUMNS = 200
@@ -195,13 +196,7 @@ def _beside(figures: dict[str, Figure]) -> None:
         figures.setdefault("rate_spread", Figure(around, spread.line, spread.quote))
 
 
-_FIGURE_WORDS = re.compile(
-    r"\([^()]{0,40}\)|\[[^\[\]]{0,40}\]|\b(?:avg|average|mean|median|max|min|p\d{2,3}(?:\.\d)?"
-    r"|\d{2}(?:th|%)|latency|response"
-    r"|time|throughput|thr|percentile|requests?|reqs?|rps|qps|tps|per|sec(?:ond)?s?|ms|us|µs"
-    r"|err(?:or)?s?|rate|line|samples|s)\b|[/%#]",
-    re.IGNORECASE,
-)
+_FIGURE_WORDS = compiled("tables.figure_words")
 
 
 def _named_by_heading(table: TextTable, heads: list[Heading | None]) -> dict[str, list[int]]:
@@ -229,12 +224,7 @@ def _by_heading(table: TextTable, heads: list[Heading | None], european: bool) -
                 yield _result(table, name, row.cells[0], figures)
 
 
-_NO_RESULT = re.compile(
-    r"\b(?:target|goal|sla|slo|threshold|limit|expected|required?|status|notes?|remarks?|change|verdict"
-    r"|pass(?:ed)?|description|unit|keterangan|objetivo|ziel|meta|improvement|verbesserung|mejora|amélioration|melhoria)\b"
-    r"|требован|целев|нужно|ожида|улучшен|目标|要求|目標",
-    re.IGNORECASE,
-)
+_NO_RESULT = compiled("tables.no_result")
 """Headings of columns beside the results: what was wanted, and what is said of it."""
 
 _TURNING = ("rate", "mean", "time")
@@ -281,11 +271,7 @@ def _by_column(
             yield _result(table, label, load, figures)
 
 
-_VALUE = re.compile(
-    r"\W*(?:values?|results?|measured|actual|amount|figures?|wert|ergebnis|valeur|valor|resultado|значение|результат|получилось|факт"
-    r"|值|数值|结果|値|結果)\W*",
-    re.IGNORECASE,
-)
+_VALUE = compiled("tables.value")
 """The heading of a column of values that are all of one thing."""
 
 
@@ -311,11 +297,7 @@ def _captioned(table: TextTable, heads: list[Heading | None], european: bool) ->
 
 
 _LOADS = ("connections", "threads", "requests")
-_NAMES = re.compile(
-    r"(?:web |http )?(?:frameworks?|servers?|languages?|librar(?:y|ies)|runtimes?"
-    r"|loops?|engines?|prox(?:y|ies)|implementations?|routers?|platforms?|stacks?|tools?|names?)",
-    re.IGNORECASE,
-)
+_NAMES = compiled("tables.names")
 """First headings of tables whose rows are what is compared."""
 
 

@@ -18,6 +18,7 @@ import msgspec
 
 from assay.audit.document import Figure
 from assay.audit.interval import Interval, value_of
+from assay.audit.lexicon import compiled
 
 NUMBER = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,12})?|\d{1,18}(?:\.\d{1,18})?"
 """A number as tools print it."""
@@ -217,14 +218,7 @@ TOOLS = _tools()
 BY_NAME = {name: tool for tool in TOOLS for name in tool.names}
 """A tool by each name that its command has."""
 
-NAMED = re.compile(
-    r"(?<![\w./-])(?:wrk2?|ab|ApacheBench|Apache Bench|apachebench|hey|boom|oha|bombardier"
-    r"|autocannon|vegeta|h2load"
-    r"|[Aa]utocannon|[Bb]ombardier|[Vv]egeta|WRK2?|[Kk]6|siege|Siege|loadtest|JMeter|jmeter|Gatling|gatling"
-    r"|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow|NBomber|assay|Hyperfoil|Apache ?Benchmark"
-    r"|drill|nighthawk"
-    r"|fortio|tsung|rewrk|benchmarkdotnet|go-wrk|k6s|cassowary|ghz|YCSB)(?![\w-])"
-)
+NAMED = compiled("tools.named")
 """A tool's name in prose; "hey" and "ab" are words too, so it says only that a load may be named."""
 
 CLOSED = frozenset({"boom", "drill", "go-wrk", "cassowary"})

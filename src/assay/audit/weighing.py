@@ -15,6 +15,7 @@ from assay.audit.document import Reported, is_percentile, placed_sentences
 from assay.audit.evidence import Evidence
 from assay.audit.finding import number, ratio
 from assay.audit.interval import Interval
+from assay.audit.lexicon import compiled
 from assay.audit.names import OURS, aliases, distinct, key_of, places
 from assay.audit.searching import in_cells, is_listing, searched
 
@@ -70,11 +71,7 @@ def _ranks(one: Conclusion) -> bool:
     return one.metric != "other" and plain and (bool(one.readings) or "winner" in one.quote.lower())
 
 
-_PLAIN = re.compile(
-    r"faster|slower|quicker|\breq|throughput|\brps\b|latenc|response time|winner|performance|rapide|rápid"
-    r"|schneller|langsamer|lent|быстрее|медленнее|性能|快|慢|吞吐|速い",
-    re.I,
-)
+_PLAIN = compiled("weighing.plain")
 _CHANGE = re.compile(r"\bCPU\b|\bmemory\b|\brequests? (?:fail|drop)|\berrors?\b", re.I)
 
 

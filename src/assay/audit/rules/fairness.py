@@ -11,28 +11,15 @@ from assay.audit.document import Figure, Reported, TextBlock, sentences
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number
 from assay.audit.interval import exactly
+from assay.audit.lexicon import compiled, numbers
 from assay.audit.names import aliases, distinct, key_of, places
 
 _LOADS = ("connections", "threads", "workers")
 
 
-_COUNT = r"(?P<count>\d{1,4}|one|two|four|eight|single)"
-_MEANS = re.compile(
-    rf"\b{_COUNT}[\s-](?:(?:gunicorn|uvicorn|puma|node|os|worker|server|cpu|virtual|physical) )?"
-    r"(?P<kind>worker|process|core|cpu|vcpu|instance|replica|thread|connection|client|dyno)(?:e?s)?\b"
-    r"|\b(?P<kind3>c)=?(?P<count3>\d{2,4})\b"
-    r"|\b(?P<kind2>worker|process|core|cpu|instance|replica|thread"
-    r"|connection)(?:e?s)?\s?[:=x×]\s?(?P<count2>\d{1,4})\b",
-    re.IGNORECASE,
-)
-_STARTED = re.compile(
-    r"\b(?:gunicorn|uvicorn|hypercorn|granian|puma|unicorn|uwsgi|sanic|daphne|waitress-serve|passenger|falcon"
-    r"|pm2|octane:start|rr|php|node|bun|deno)\b.{0,160}?\s(?:-w|--workers?|--processes|-p|-i|--instances"
-    r"|--worker-num|--count)[\s=](?P<one>\d{1,3})\b"
-    r"|\b(?:WEB_CONCURRENCY|WORKERS|NUM_WORKERS|GOMAXPROCS|WORKER_COUNT|workers|worker_processes|processes"
-    r"|max_children|--cpus)\s?[:= ]\s?(?P<two>\d{1,3})\b"
-)
-_NUMBERS = {"one": 1.0, "single": 1.0, "two": 2.0, "four": 4.0, "eight": 8.0}
+_MEANS = compiled("fairness.means")
+_STARTED = compiled("fairness.started")
+_NUMBERS = numbers("facts.numbers")
 
 
 def _means(text: str) -> dict[str, float]:
@@ -107,12 +94,7 @@ _ALONE = re.compile(
     r"\b(?:single|one)[- ](?:core|thread(?:ed)?|process|worker|instance)\b|\bsingle[- ]threaded\b",
     re.IGNORECASE,
 )
-_MANY = re.compile(
-    r"\ball (?:the |of the |available |\d{1,3} )?(?:v?cpus?|cores)\b|\bmulti(?:ple)?[- ]?(?:core"
-    r"|thread|process|worker)"
-    r"|\bcluster mode\b|\b(?:\d{1,3}|two|four|eight) (?:workers|processes|cores|threads)\b",
-    re.IGNORECASE,
-)
+_MANY = compiled("fairness.many")
 
 
 def unequal_words(seen: Evidence) -> Iterator[AuditHit]:
@@ -150,31 +132,10 @@ def unequal_means(seen: Evidence) -> Iterator[AuditHit]:
     yield from unequal_words(seen)
 
 
-_HANDICAPS = re.compile(
-    r"\b(?:(?:npm|yarn|pnpm|bun) (?:run )?(?:start:)?dev\b|next dev\b|nuxt dev\b|nest start\b|flask run\b"
-    r"|flask (?:--\S+ (?:\S+ )?)+run\b|fastapi dev\b|manage\.py runserver|php artisan serve"
-    r"|symfony server:start|php -S \S|(?:bin/|bundle exec )?rails s(?:erver)?\b|cargo run\b"
-    r"|dotnet (?:run|watch)\b"
-    r"|mvnw? (?:\S+ )?(?:spring-boot:run|quarkus:dev|jetty:run)|mvnw? (?:\S+ )?exec:java"
-    r"|gradlew? (?:\S+ )?(?:bootRun|run)\b|sbt run\b|lein (?:run|ring server)\b|nodemon\b|ts-node(?:-dev)?\b"
-    r"|mix phx\.server|swift run\b|crystal run\b|zig build run\b|webpack-dev-server"
-    r"|debug (?:build|mode)\b|development (?:mode|server|build)\b|dev mode\b|unoptimi[sz]ed build"
-    r"|(?:RAILS|RACK|NODE|MIX|APP|FLASK)_ENV=dev(?:elopment)?\b|DEBUG\s?=\s?True)"
-    r"|\b(?:uvicorn|hypercorn|gunicorn|granian|sanic|uwsgi)\s.{0,80}--(?:reload|debug)\b"
-    r"|\[GIN-debug\]|Werkzeug/\d|\bWEBrick/\d|Server Software:\s+(?:Werkzeug|WEBrick|WSGIServer)"
-    r"|This is a development server|asp\.net.{0,20}Hosting environment: Development",
-    re.IGNORECASE,
-)
-_RIGHT = re.compile(
-    r"release|\bprod|--no-debug|--configuration r|-c r|\bnot\b|n't|without|disabled?|instead of|avoid"
-    r"|never|\boff\b|-O ?ReleaseFast|--optimi[sz]e|\bmin_?size"
-    r"|\b(?:wrk|bench(?:mark(?:s|er)?|ing)?|load[- ]?test(?:er)?|loadgen|load generator|client)\b",
-    re.IGNORECASE,
-)
+_HANDICAPS = compiled("fairness.handicaps")
+_RIGHT = compiled("fairness.right")
 _DEVELOPS = re.compile(r"develop|contribut|hacking|tests?\b(?! (?:setup|environment|server))", re.IGNORECASE)
-_MEASURES = re.compile(
-    r"benchmark|\bbench\b|performance|comparison|results?\b|load test|\bvs\.?\s", re.IGNORECASE
-)
+_MEASURES = compiled("fairness.measures")
 
 
 def _own_words(text: str, found: re.Match[str]) -> str:

@@ -11,13 +11,11 @@ from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered, percent
 from assay.audit.interval import Interval
+from assay.audit.lexicon import compiled
 from assay.audit.tools import BY_NAME, NAMED
 from assay.model.finding import Severity
 
-_LOOPBACK = re.compile(
-    r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|host\.docker\.internal|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
-    re.IGNORECASE,
-)
+_LOOPBACK = compiled("load.loopback")
 
 
 @audit_rule(
@@ -123,11 +121,7 @@ def connections(seen: Evidence) -> Iterator[AuditHit]:
             )
 
 
-_CLOSING = re.compile(
-    r"\b(?:with|using|in)\s(?:a\s)?[`\"']?close[`\"']?\sconnections?\b|\bConnection:\s?close\b"
-    r"|\b(?:no|without)\s(?:http\s)?keep-?alive\b|\bkeep-?alive (?:is |was )?(?:off|disabled)\b",
-    re.IGNORECASE,
-)
+_CLOSING = compiled("load.closing")
 
 
 _INSTEAD = re.compile(r"\b(?:instead of|not|never|avoids?|rather than|unlike|than)\s[`\"']?$", re.IGNORECASE)
@@ -174,20 +168,7 @@ def unkept(seen: Evidence) -> Iterator[AuditHit]:
             yield hit_at(call, f"{call.tool} opens a connection for each request")
 
 
-_TARGET = re.compile(
-    r"^\W{0,6}Server Hostname:\s+(?:localhost|127\.0\.0\.1)"
-    r"|\b[Tt]arget [Hh]ost:\s+https?://(?:localhost|127\.0\.0\.1)"
-    r"|^\W{0,6}Benchmarking (?:localhost|127\.0\.0\.1) \(be patient"
-    r"|\b(?:Get|Post|Put) \"?https?://(?:localhost|127\.0\.0\.1)[^\s\"]{0,80}\"?:"
-    r"|^\s{0,8}(?:echo )?[\"']?(?:GET|POST|PUT) https?://(?:localhost|127\.0\.0\.1)|\bhttp\.(?:get"
-    r"|post|put|del|request|batch)\([\"'`]https?://(?:localhost|127\.0\.0\.1)"
-    r"|^\s{0,8}(?:-\s)?target:\s{1,4}[\"']?https?://(?:localhost|127\.0\.0\.1)"
-    r"|\b(?:requests? (?:are sent |go |sent )?to|benchmark(?:ed|s|ing)?|load[- ]test(?:ed|s|ing)?"
-    r"|against|targets?|hitting)"
-    r"\s[\"'`]?https?://(?:localhost|127\.0\.0\.1)"
-    r"|\s--(?:url|host|target|addr(?:ess)?|endpoint)[\s=][\"']?(?:https?://)?(?:localhost|127\.0\.0\.1)\b"
-    r"|\b(?:host|base_?url|target_?url)\s?[:=]\s?[\"'`]https?://(?:localhost|127\.0\.0\.1)"
-)
+_TARGET = compiled("load.target")
 """Lines that say where a load goes in reports of ab and Locust, and in vegeta's targets and errors."""
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number
+from assay.audit.lexicon import compiled
 from assay.audit.names import aliases, is_name, key_of, turns
 from assay.audit.weighing import weighed
 
@@ -126,11 +127,7 @@ def _agrees(row: Reported, told: list[Reported]) -> bool:
     return any(row.figures["rate"].value.widened(0.01).meets(one.figures["rate"].value) for one in told)
 
 
-_IDLE = re.compile(
-    r"\bidle\b|\bat rest\b|\bafter (?:start|boot|launch)|\b(?:at|on) start-?up\b"
-    r"|\bstart-?up (?:memory|ram|rss)\b|\bbaseline\b|\bunloaded\b",
-    re.IGNORECASE,
-)
+_IDLE = compiled("reporting.idle")
 _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 
 
@@ -235,13 +232,7 @@ def against_figures(seen: Evidence) -> Iterator[AuditHit]:
             yield hit_at(weight.conclusion, weight.why, severity="error")
 
 
-_LOAD = re.compile(
-    r"\b\d{1,6}k?\s(?:concurrent\s|parallel\s|simultaneous\s|open\s|keep-?alive\s)?(?:connections?"
-    r"|clients?|users?|v(?:irtual )?users?|vus?|requests in flight|threads)\b"
-    r"|\b(?:concurrency|connections|vus|clients|threads|concurrent(?: users| requests)?)\W{1,4}\d"
-    r"|\b\d{1,6}k?\sconcurrent\b|\b\d{1,6}\s(?:поток|соединени|пользовател|usuarios|nutzer|utilisateurs|usuários)",
-    re.IGNORECASE,
-)
+_LOAD = compiled("reporting.load")
 _CALL = re.compile(
     r"\b\S{0,40}(?:bench|load|stress)\S{0,40}\s.{0,80}"
     r"(?:https?://|--(?:url|host|workers|connections|clients|users|concurrency|requests|duration|rate)\b)",

@@ -11,17 +11,11 @@ from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number, percent, time
 from assay.audit.headings import bare, heading
 from assay.audit.interval import TIME, exactly
+from assay.audit.lexicon import compiled
 from assay.model.finding import Severity
 
 _TAIL = 90.0
-_IN_PROSE = re.compile(
-    r"\bp(?:9\d(?:\.\d+)?|99\d*)\b|\b9\d(?:\.\d+)?(?:th|%|st|nd|rd)?[ -]?(?:percentile|pctl|%-?ile)"
-    r"|\btail latenc(?:y|ies)|\b9\d(?:\.\d+)?\s?%\s(?:of\s)?(?:all\s|the\s)*(?:requests|responses|latenc)"
-    r"|\b(?:max(?:imum)?|worst(?:[- ]case)?|highest|slowest|longest)\s(?:\w+\s)?(?:latency|latencies"
-    r"|response|request)"
-    r"|\blatency\s(?:max(?:imum)?|spikes?)\b",
-    re.IGNORECASE,
-)
+_IN_PROSE = compiled("samples.in_prose")
 
 
 @audit_rule(
@@ -222,16 +216,7 @@ def _short_rows(seen: Evidence) -> Iterator[AuditHit]:
             yield hit_at(length, f"measured for {time(length.value.middle)}", row.line)
 
 
-_LENGTH = re.compile(
-    r"\bduration\W{1,6}(?P<one>\d{1,2}(?:\.\d)?)\s?(?:s|secs?|seconds?)\b"
-    r"|(?<![\d.])\b(?P<two>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?) (?:duration|measurement|measured"
-    r"|per (?:endpoint|test|framework|run|server|benchmark)|each\b"
-    r"|(?:test|benchmark|load test|run|wrk|bombardier|hey|autocannon)s?\b)"
-    r"|\b(?:run|runs|ran|running|lasted|lasts|took|test(?:s|ed)?|benchmark(?:s|ed)?|wrk|hey|bombardier"
-    r"|autocannon|oha|connections|clients|users|threads)\s(?:\w+\s){0,4}?(?:for|over|during|in)\s"
-    r"(?:only\s|just\s|about\s)?(?P<three>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?)\b",
-    re.IGNORECASE,
-)
+_LENGTH = compiled("samples.length")
 
 
 _BLINK = 0.5
