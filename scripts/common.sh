@@ -99,3 +99,7 @@ if command -v cargo >/dev/null && ! cargo --version >/dev/null 2>&1 && [ -z "${R
         [ -n "$newest" ] && export RUSTUP_TOOLCHAIN="${newest##*/}"
     fi
 fi
+
+# "${clippy[@]}" cargo test …: what cargo compiles of ours is read by clippy too, whose warnings are errors. It is what
+# `cargo clippy` does with `cargo check`.
+clippy=(env RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__)

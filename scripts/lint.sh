@@ -9,5 +9,8 @@ quietly "ruff format" .venv/bin/ruff format --check src tests benches scripts/st
 quietly "mypy" .venv/bin/mypy
 quietly "rustfmt" cargo fmt --all --check
 if [ "${1:-}" = quick ]; then exit 0; fi
-quietly "clippy" cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
-quietly "rustdoc" env RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --quiet
+# Read while the tests are compiled, with what they are compiled of (common.sh): `cargo clippy` and `cargo doc` compile
+# each dependency once more.
+quietly "clippy" "${clippy[@]}" cargo test --locked --workspace --no-run
+quietly "rustdoc" "${clippy[@]}" RUSTDOC="$root/scripts/rustdoc.sh" RUSTDOC_OUT="$root/target/doc" \
+    cargo test --locked --workspace --doc

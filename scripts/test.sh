@@ -7,7 +7,7 @@ begun=()
 trap 'kill "${begun[@]}" 2>/dev/null || true' EXIT
 # Compiled beside pip, which waits for the network, and beside the engine's link, which has one core to itself.
 # Whether it succeeds is seen below, where cargo is asked again.
-nice -n 5 cargo test --locked --workspace --no-run >"$logs/rust-tests.log" 2>&1 </dev/null &
+nice -n 5 "${clippy[@]}" cargo test --locked --workspace --no-run >"$logs/rust-tests.log" 2>&1 </dev/null &
 begun+=($!)
 scripts/setup.sh dev
 # The programs that tests compare with and drive; a study's own needs are in its servers' manifests.
@@ -24,8 +24,7 @@ servers=$!
 begun+=("$servers")
 scripts/lint.sh
 say "Rust tests"
-quietly "build the Rust tests" cargo test --locked --workspace --no-run
-cargo test --locked --workspace --quiet
+"${clippy[@]}" cargo test --locked --workspace --lib --bins --tests --quiet
 failed=0
 # What is right however busy the machine is runs beside others of its kind, of which some wait at any time; what needs
 # no server of ours, while those are built.
