@@ -54,7 +54,12 @@ once() {
 digest() { find "$@" -type f -not -path '*/target/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-32; }
 
 # side_by_side PYTEST ARGUMENTS…: tests that measure nothing, by so many `workers` (one for each core): a file is one's.
-side_by_side() { "$root/.venv/bin/python" -m pytest -n "${workers:-logical}" --dist loadfile --no-loadscope-reorder --durations 15 "$@"; }
+# The first time, one worker's reading of the tests does for all (tests/conftest.py keeps what it made of them).
+side_by_side() {
+    local pytest=("$root/.venv/bin/python" -m pytest)
+    [ -d "$root/.assay/bytecode" ] || quietly "read the tests" "${pytest[@]}" --collect-only -q
+    "${pytest[@]}" -n "${workers:-logical}" --dist loadfile --no-loadscope-reorder --durations 15 "$@"
+}
 
 # as_root COMMAND…: run as root, or through sudo where it asks for no password; else return 1.
 as_root() {

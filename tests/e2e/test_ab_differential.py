@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+import tool_pair
 from ab_pair import ASSAY, PATIENCE_S, Told, both, closing, run
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -210,18 +211,9 @@ def test_generated_command_lines_are_taken_and_refused_alike(lines: list[list[st
     words = [word for line in lines for word in line if word != "-r"]
     # Files would be written, and read, in the folder of the tests.
     assume(not {"-g", "-e", "-p", "-u"} & {word[:2] for word in words})
-    theirs, ours = (
-        subprocess.run(
-            [*program, *words, url],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            env={**os.environ, "ASSAY_QUIET": "1"},
-        )
-        for program in (("ab",), ASSAY)
-    )
+    theirs, ours = (tool_pair.ran([*program, *words, url], PATIENCE_S) for program in (("ab",), ASSAY))
     assert ours.returncode == theirs.returncode, (words, url, theirs.stderr, ours.stderr)
-    assert ours.stderr.partition("Usage:")[0] == theirs.stderr.partition("Usage:")[0]
+    assert ours.stderr.partition(b"Usage:")[0] == theirs.stderr.partition(b"Usage:")[0]
 
 
 def test_surprises_are_told_on_standard_error() -> None:

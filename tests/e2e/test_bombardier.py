@@ -11,20 +11,20 @@ import signal
 import ssl
 import struct
 import subprocess
-import sys
 import termios
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import tool_pair
 from bombardier_pair import made
 from wire import HELLO, Cut, recording
 
 pytestmark = pytest.mark.beside
 
 SAMPLES = Path(__file__).parents[1] / "golden" / "expected" / "bombardier"
-ASSAY = [sys.executable, "-m", "assay.cli.main", "bombardier"]
+ASSAY = tool_pair.assay("bombardier")
 PATIENCE_S = 60
 PARSING = "Error parsing the arguments: "
 STARTING = "Error initializing bombardier: "
@@ -33,9 +33,8 @@ QUIET = {**os.environ, "ASSAY_QUIET": "1"}
 
 
 def run(*words: str, strict: bool = False) -> subprocess.CompletedProcess[str]:
-    env = {**QUIET, "ASSAY_STRICT": "1"} if strict else QUIET
     # Not as text mode has it: it would take the bar's returns for line ends.
-    ended = subprocess.run([*ASSAY, *words], capture_output=True, timeout=PATIENCE_S, env=env)
+    ended = tool_pair.ran([*ASSAY, *words], PATIENCE_S, strict=strict)
     out, err = ended.stdout.decode(), ended.stderr.decode()
     return subprocess.CompletedProcess(ended.args, ended.returncode, out, err)
 

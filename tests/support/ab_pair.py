@@ -64,7 +64,7 @@ def run(
 ) -> Told:
     """Run one of the two; the port becomes PORT in what it says."""
     command = (*program, *words, *([url] if url else ()))
-    return Told(*tool_pair.ran(command, wire.port, PATIENCE_S, strict=strict), wire)
+    return Told(*tool_pair.told(command, wire.port, PATIENCE_S, strict=strict), wire)
 
 
 def both(

@@ -9,8 +9,6 @@ it is, which says and sends the same but for the cases `of_2_0`.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -23,12 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import tool_pair
 from bombardier_cases import CASES, Case
 from wire import recording
 
-from assay.cli.main import main
-
-ASSAY = (sys.executable, "-m", "assay.cli.main", "bombardier")
+ASSAY = tool_pair.assay("bombardier")
 MODULE = "github.com/codesenberg/bombardier@v1.2.6"
 RECORDED = Path(__file__).parents[1] / "golden" / "expected" / "bombardier" / "flags.json"
 PATIENCE_S = 60
@@ -88,17 +85,13 @@ def tell(program: Sequence[str], case: Case, folder: Path, *, strict: bool = Fal
     if case.tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(folder / "PEM")
-    env = {**os.environ, "ASSAY_QUIET": "1", **({"ASSAY_STRICT": "1"} if strict else {})}
     with recording(case.answer, tls=context) as wire:
         port = str(wire.port)
         words = [
             re.sub("FILE|PEM|TEMPLATE", lambda found: str(folder / found[0]), word) for word in case.words
         ]
         url = [case.url.replace("PORT", port)] if case.url else []
-        if program == ASSAY and not url:
-            ended = _in_process([*words])
-        else:
-            ended = subprocess.run([*program, *words, *url], capture_output=True, timeout=PATIENCE_S, env=env)
+        ended = tool_pair.ran([*program, *words, *url], PATIENCE_S, strict=strict)
     name = Path(program[0]).name
 
     def masked(text: bytes) -> list[str]:
@@ -114,15 +107,6 @@ def tell(program: Sequence[str], case: Case, folder: Path, *, strict: bool = Fal
     is_timed = any(word.startswith(("-d", "--duration")) for word in words)
     requests = [f"{'#' if is_timed else count} times {request}" for request, count in counts.items()]
     return Told(ended.returncode, masked(ended.stdout), masked(ended.stderr), requests)
-
-
-def _in_process(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    """Run `assay bombardier` where nothing is sent: without a process, which takes longer than the rest."""
-    said = (io.BytesIO(), io.BytesIO())
-    out, err = (io.TextIOWrapper(kept, "utf-8", write_through=True) for kept in said)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(["bombardier", *words])
-    return subprocess.CompletedProcess(words, code, *(kept.getvalue() for kept in said))
 
 
 def made(folder: Path) -> Path:

@@ -58,6 +58,6 @@ def both(
     for program in (("h2load",), ASSAY):
         with recording(make(), tls=tls) as wire:
             command = (*program, *words, *url.split())
-            ended = tool_pair.ran(command, http2_port or wire.port, PATIENCE_S, strict=strict)
+            ended = tool_pair.told(command, http2_port or wire.port, PATIENCE_S, strict=strict)
             told.append(Told(*ended, wire))
     return told[0], told[1]

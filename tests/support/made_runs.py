@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,23 +36,24 @@ UNIT_NS = 100
 
 def histogram(times_ns: Iterable[float]) -> Histogram:
     """A histogram of these times in the stored form."""
-    recorded = [max(1, round(time / UNIT_NS)) for time in times_ns]
-    return _stored([(value, 1) for value in recorded], [value * UNIT_NS for value in recorded])
+    counts = Counter(times_ns)
+    return _stored([(max(1, round(time / UNIT_NS)), count) for time, count in counts.items()])
 
 
 @functools.cache
 def uniform_histogram(count: int, time_ns: float) -> Histogram:
     """`count` times that are all the same."""
-    stored = _stored([(max(1, round(time_ns / UNIT_NS)), count)], [time_ns])
-    return msgspec.structs.replace(stored, mean_ns=time_ns)
+    stored = _stored([(max(1, round(time_ns / UNIT_NS)), count)])
+    return msgspec.structs.replace(stored, min_ns=int(time_ns), max_ns=int(time_ns), mean_ns=time_ns)
 
 
-def _stored(counts: list[tuple[int, int]], times: Sequence[float]) -> Histogram:
+def _stored(counts: list[tuple[int, int]]) -> Histogram:
+    count = sum(count for _, count in counts)
     return Histogram(
-        count=sum(count for _, count in counts),
-        min_ns=int(min(times)),
-        max_ns=int(max(times)),
-        mean_ns=sum(times) / len(times),
+        count=count,
+        min_ns=min(counts)[0] * UNIT_NS,
+        max_ns=max(counts)[0] * UNIT_NS,
+        mean_ns=sum(value * count for value, count in counts) * UNIT_NS / count,
         stdev_ns=0.0,
         unit_ns=UNIT_NS,
         data=_engine.histogram_of(counts),

@@ -28,6 +28,7 @@ def room(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
 def rooms() -> dict[str, dict[str, list[str]]]:
     """For each room the rooms that it imports, also in passing or for types only, and where."""
     names = {room(path) for path in ROOT.rglob("*.py")} | {"_engine"}
@@ -49,11 +50,8 @@ def modules(node: ast.AST) -> list[str]:
     return []
 
 
-IMPORTS = rooms()
-
-
 def test_no_package_imports_one_that_imports_it() -> None:
-    assert circles(IMPORTS) == []
+    assert circles(rooms()) == []
 
 
 def files() -> dict[str, Path]:
@@ -198,7 +196,7 @@ def test_of_the_extension_a_report_needs_the_reader_of_histograms_alone() -> Non
     ],
 )
 def test_the_lower_rooms_import_only_what_is_below_them(package: str, only: set[str]) -> None:
-    assert set(IMPORTS.get(package, ())) <= only
+    assert set(rooms().get(package, ())) <= only
 
 
 def test_only_screens_and_reports_know_the_terminal() -> None:

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import measurement, trial
-from scipy import stats as scipy_stats
 
 import assay.stats as stats
 from assay.model.estimate import Estimate
@@ -27,9 +27,9 @@ positive = st.floats(min_value=1e-3, max_value=1e9)
 def test_mean_has_the_t_interval_of_scipy(values: list[float]) -> None:
     estimate = stats.mean(values, "x")
     assert estimate is not None and estimate.low is not None and estimate.high is not None
-    deviation = scipy_stats.sem(values) * widening(allowed_correlation([values]))
+    deviation = scipy.stats.sem(values) * widening(allowed_correlation([values]))
     if deviation > 1e-6:
-        low, high = scipy_stats.t.interval(0.95, len(values) - 1, np.mean(values), deviation)
+        low, high = scipy.stats.t.interval(0.95, len(values) - 1, np.mean(values), deviation)
         assert estimate.low == pytest.approx(low, rel=1e-6, abs=1e-6)
         assert estimate.high == pytest.approx(high, rel=1e-6, abs=1e-6)
     assert estimate.n == len(values)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
+import scipy
 
 from assay.stats.capacity import usl_fit
 from assay.stats.quantiles import CRITICAL_1_PERCENT, constant_fit, poisson_fit
@@ -72,7 +72,7 @@ def test_the_critical_value_is_the_published_one() -> None:
         odd = 2 * np.arange(1, 51) - 1
         exceed += -50 - np.mean(odd * (np.log(u) + np.log1p(-u[::-1]))) > CRITICAL_1_PERCENT
     assert exceed / 2000 == pytest.approx(0.01, abs=0.007)
-    assert scipy_stats.chi2.ppf(0.99, 1) > CRITICAL_1_PERCENT  # it is not the chi-square value
+    assert scipy.stats.chi2.ppf(0.99, 1) > CRITICAL_1_PERCENT  # it is not the chi-square value
 
 
 def test_constant_arrivals_scatter_less_than_poisson_ones() -> None:

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 
 import assay.stats as stats
 from assay.stats.pairing import PairedRatio, pair, settled
@@ -101,7 +101,7 @@ def test_the_p_value_is_scipy_s() -> None:
     b = {0: 100.0, 1: 98.0, 2: 103.0, 3: 101.0, 4: 7.0}
     one = pair(Side(a), Side(b))
     logs = np.array([math.log(a[block] / b[block]) for block in range(4)])
-    expected = scipy_stats.ttest_1samp(logs.mean() + math.sqrt(2) * (logs - logs.mean()), 0.0)
+    expected = scipy.stats.ttest_1samp(logs.mean() + math.sqrt(2) * (logs - logs.mean()), 0.0)
     assert one is not None
     assert one.p_above == pytest.approx(expected.pvalue) and one.p_below == 1.0
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
 
 from assay.stats import scatter
 from assay.stats.pairing import PairedRatio, pair
@@ -154,8 +154,8 @@ def test_a_control_counts_by_round_and_brings_its_bounds() -> None:
 
 @given(st.floats(0.05, 200))
 def test_the_derivatives_of_the_gamma_function_are_scipy_s(x: float) -> None:
-    assert scatter._digamma(x) == pytest.approx(special.digamma(x), rel=1e-6, abs=1e-6)
-    assert scatter._trigamma(x) == pytest.approx(special.polygamma(1, x), rel=1e-5)
+    assert scatter._digamma(x) == pytest.approx(scipy.special.digamma(x), rel=1e-6, abs=1e-6)
+    assert scatter._trigamma(x) == pytest.approx(scipy.special.polygamma(1, x), rel=1e-5)
 
 
 def spread_by(deviations: list[float], blocks: int) -> Pool:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 
 from assay.stats import sequential, shown_faster
 from assay.stats.pairing import PairedRatio, half_width, pair
@@ -41,7 +41,7 @@ def test_an_ordinary_t_interval_looked_at_as_often_fails_that_promise() -> None:
         logs, n = rng.normal(0, 0.02, MOST_BLOCKS), np.arange(1, MOST_BLOCKS + 1)
         means, squares = np.cumsum(logs) / n, np.cumsum(logs**2)
         errors = np.sqrt((squares[2:] - n[2:] * means[2:] ** 2) / (n[2:] - 1) / n[2:])
-        wrong += bool(np.any(np.abs(means[2:]) > scipy_stats.t.ppf(0.975, n[2:] - 1) * errors))
+        wrong += bool(np.any(np.abs(means[2:]) > scipy.stats.t.ppf(0.975, n[2:] - 1) * errors))
     assert wrong / runs > 0.15
 
 
@@ -53,7 +53,7 @@ def test_looks_spend_what_is_due_of_sums_of_normal_blocks(used: tuple[float, ...
     for blocks in range(3, len(used) + 1):
         found = sequential.level(used[:blocks], 0.1)
         assert found is not None
-        ended |= np.abs(sums[:, blocks - 1]) > scipy_stats.norm.isf(found / 2)
+        ended |= np.abs(sums[:, blocks - 1]) > scipy.stats.norm.isf(found / 2)
         due = 0.1 * spending(used, blocks)
         assert due - 0.02 <= ended.mean() <= due + 0.004  # of few blocks a little less
 
@@ -139,7 +139,7 @@ def test_it_is_wider_than_the_t_interval_and_mirrors(logs: list[float]) -> None:
     assert made is not None and back is not None
     if made.low is None or made.high is None or back.high is None:
         return
-    half = scipy_stats.t.ppf(1 - SPENT_ERROR / 2, len(logs) - 1) * np.std(logs, ddof=1) / math.sqrt(len(logs))
+    half = scipy.stats.t.ppf(1 - SPENT_ERROR / 2, len(logs) - 1) * np.std(logs, ddof=1) / math.sqrt(len(logs))
     assert math.log(made.high / made.low) / 2 >= half * (1 - 1e-9) - 1e-12
     assert math.log(made.low) == pytest.approx(-math.log(back.high), abs=1e-9)
 

@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import special
-from scipy.optimize import curve_fit
 
 from assay.stats.capacity import UslFit, usl_fit
 from assay.stats.estimates import noncentral_t_cdf, poisson_cdf, student_t_cdf, student_t_quantile
@@ -20,19 +19,21 @@ DEGREES = st.one_of(st.integers(1, 100_000), st.floats(1, 100_000))
 
 @given(DEGREES, st.floats(-50, 50))
 def test_students_t(degrees: float, t: float) -> None:
-    assert student_t_cdf(degrees, t) == pytest.approx(special.stdtr(degrees, t), rel=1e-8, abs=1e-14)
+    assert student_t_cdf(degrees, t) == pytest.approx(scipy.special.stdtr(degrees, t), rel=1e-8, abs=1e-14)
 
 
 @given(DEGREES, st.floats(0.001, 0.9999))
 def test_the_quantile_of_students_t(degrees: float, p: float) -> None:
-    assert student_t_quantile(degrees, p) == pytest.approx(special.stdtrit(degrees, p), rel=1e-8, abs=1e-9)
+    assert student_t_quantile(degrees, p) == pytest.approx(
+        scipy.special.stdtrit(degrees, p), rel=1e-8, abs=1e-9
+    )
 
 
 @given(st.integers(1, 3000), st.floats(0, 30))
 @settings(deadline=None)
 def test_the_noncentral_t(degrees: int, shift: float) -> None:
     t = student_t_quantile(degrees, 0.975)
-    expected = special.nctdtr(degrees, shift, t)
+    expected = scipy.special.nctdtr(degrees, shift, t)
     assert noncentral_t_cdf(degrees, shift, t) == pytest.approx(expected, abs=1e-9)
 
 
@@ -40,7 +41,7 @@ def test_the_noncentral_t(degrees: int, shift: float) -> None:
 @settings(deadline=None)
 def test_poisson(mean: float, away: float) -> None:
     k = max(0, round(mean + away * math.sqrt(mean)))
-    assert poisson_cdf(k, mean) == pytest.approx(special.pdtr(k, mean), abs=1e-9)
+    assert poisson_cdf(k, mean) == pytest.approx(scipy.special.pdtr(k, mean), abs=1e-9)
     assert poisson_cdf(-1, mean) == 0
 
 
@@ -67,7 +68,7 @@ def test_no_fit_of_the_scalability_law_is_better(
         return np.log(a * n / (1 + b * (n - 1) + c * n * (n - 1)))
 
     bounds = ((1e-9, 0.0, 0.0), (math.inf, 1.0, 1.0))
-    other, _ = curve_fit(law, ns, logs, p0=(1000, 0.05, 1e-5), bounds=bounds, maxfev=20_000)
+    other, _ = scipy.optimize.curve_fit(law, ns, logs, p0=(1000, 0.05, 1e-5), bounds=bounds, maxfev=20_000)
     ours = (fit.per_connection_per_s, fit.contention, fit.coherency)
     squares = [float(np.sum((law(ns, *found) - logs) ** 2)) for found in (ours, other)]
     assert squares[0] <= squares[1] * (1 + 1e-6) + 1e-12

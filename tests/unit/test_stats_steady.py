@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-import ruptures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -173,6 +172,8 @@ def test_constant_and_silent_servers_do_not_break_it() -> None:
 
 
 def test_changes_lie_where_pelt_finds_them() -> None:
+    import ruptures  # late, as it takes a second: every worker reads every file
+
     rng = np.random.default_rng(8)
     trace = np.concatenate([rng.normal(50, 1, 30), rng.normal(60, 1, 50), rng.normal(45, 1, 40)])
     state = steady_state(windows(trace * 100))
@@ -189,6 +190,8 @@ def test_changes_lie_where_pelt_finds_them() -> None:
 )
 def test_no_cut_is_better_than_the_partition(values: list[float], penalty: float) -> None:
     """Cuts of equal worth may differ from the library's, so their worth is compared."""
+    import ruptures
+
     series = np.array(values, dtype=float)
 
     def worth(ends: Sequence[int]) -> float:
