@@ -57,7 +57,7 @@ digest() { find "$@" -type f -not -path '*/target/*' -print0 | LC_ALL=C sort -z 
 # The first time, one worker's reading of the tests does for all (tests/conftest.py keeps what it made of them).
 side_by_side() {
     local pytest=("$root/.venv/bin/python" -m pytest)
-    [ -d "$root/.assay/bytecode" ] || quietly "read the tests" "${pytest[@]}" --collect-only -q
+    [ -d "$root/tests/unit/__pycache__" ] || quietly "read the tests" "${pytest[@]}" --collect-only -q
     "${pytest[@]}" -n "${workers:-logical}" --dist loadfile --no-loadscope-reorder --durations 15 "$@"
 }
 

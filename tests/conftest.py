@@ -23,10 +23,9 @@ settings.load_profile("untimed")
 # that the tests interrupt: they would wait for its end in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Every worker reads every test, and rewriting one for its assertions takes longer than to run many: what is
-# made of them is kept, apart from the sources, although no script writes byte code beside those.
+# Every worker reads every test, and to rewrite one for its assertions takes longer than to run many of them:
+# what is made of tests is kept, although no script writes byte code (scripts/common.sh).
 sys.dont_write_bytecode = False
-sys.pycache_prefix = str(Path(__file__).parents[1] / ".assay" / "bytecode")
 
 # What Assay keeps of its user is not touched by tests, and the other way round.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-of-tests-")

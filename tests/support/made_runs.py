@@ -34,9 +34,9 @@ SECOND = 1_000_000_000
 UNIT_NS = 100
 
 
-def histogram(times_ns: Iterable[float]) -> Histogram:
-    """A histogram of these times in the stored form."""
-    counts = Counter(times_ns)
+def histogram(times_ns: Iterable[float] | Mapping[float, int]) -> Histogram:
+    """A histogram of these times in the stored form, or of how often there was each."""
+    counts = +Counter(times_ns)
     return _stored([(max(1, round(time / UNIT_NS)), count) for time, count in counts.items()])
 
 

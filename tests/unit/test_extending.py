@@ -245,9 +245,9 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The checkout without what is built, but for the engine."""
+    """The checkout without what is built, but for the engine; byte code holds for files that are the same."""
     folder = tmp_path_factory.mktemp("copy")
-    skip = shutil.ignore_patterns("__pycache__", "target", ".venv", "node_modules")
+    skip = shutil.ignore_patterns("target", ".venv", "node_modules")
     for name in ("src", "tests", "servers", "studies", "crates"):
         shutil.copytree(ROOT / name, folder / name, ignore=skip)
     for name in ("pyproject.toml", "Cargo.toml", "Cargo.lock"):

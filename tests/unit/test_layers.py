@@ -29,12 +29,21 @@ def room(path: Path) -> str:
 
 
 @cache
+def nodes() -> dict[Path, tuple[ast.AST, ...]]:
+    """What every file of the package says, taken apart once for all tests."""
+    return {
+        path: tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in sorted(ROOT.rglob("*.py"))
+    }
+
+
+@cache
 def rooms() -> dict[str, dict[str, list[str]]]:
     """For each room the rooms that it imports, also in passing or for types only, and where."""
-    names = {room(path) for path in ROOT.rglob("*.py")} | {"_engine"}
+    names = {room(path) for path in nodes()} | {"_engine"}
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, said in nodes().items():
+        for node in said:
             for imported in modules(node):
                 parts = imported.split(".")
                 if parts[0] == "assay" and len(parts) > 1 and parts[1] in names - {room(path)}:
@@ -69,7 +78,7 @@ def graph_of_files() -> dict[str, set[str]]:
     return {
         name: {
             there
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in nodes()[path]
             for imported in modules(node)
             if (there := nearest(imported.split("."), known)) not in {None, name} and there is not None
         }
@@ -202,8 +211,8 @@ def test_the_lower_rooms_import_only_what_is_below_them(package: str, only: set[
 def test_only_screens_and_reports_know_the_terminal() -> None:
     drawing = {
         room(path)
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, said in nodes().items()
+        for node in said
         for name in modules(node)
         if name.split(".")[0] == "rich"
     }
@@ -216,7 +225,7 @@ def test_what_a_report_says_knows_nothing_of_how_it_is_laid_out() -> None:
     told = {
         name
         for path in (ROOT / "report" / "model").glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes()[path]
         for name in modules(node)
     }
     assert {name for name in told for out in laid_out if f"{name}.".startswith(f"{out}.")} == set()
@@ -252,7 +261,7 @@ def test_only_renderers_lay_out() -> None:
     rich = {
         path.stem
         for path in (ROOT / "report").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes()[path]
         for name in modules(node)
         if name.split(".")[0] == "rich"
     }

@@ -32,7 +32,7 @@ def load(slow: int = 0, slow_ms: float = 300, failed: int = 0, **changes: object
     windows = tuple(
         window(place, each + 10 * (place * place % 13 - 6), failed // WINDOWS) for place in range(WINDOWS)
     )
-    times = histogram([*[slow_ms * 1e6] * slow, *[1e6] * (PER_S * 10 - slow)])
+    times = histogram({slow_ms * 1e6: slow, 1e6: PER_S * 10 - slow})
     made = {"windows": windows, "service_time": times, **changes}
     return msgspec.structs.replace(measurement(PER_S, failed=failed), **made)
 
