@@ -75,6 +75,11 @@ def test_of_a_table_without_end_some_columns_are_read() -> None:
     assert 0 < len(audited(wide).results) <= MOST_COLUMNS
 
 
+def test_a_row_may_end_before_the_column_of_names() -> None:
+    found = audited("index,name,rps\n1,foo,100\n2\n3,bar,300\n", "x.csv").results
+    assert [one.result.label for one in found] == ["foo", "bar"]
+
+
 def test_what_was_left_unread_is_told() -> None:
     from assay.report.audit import summary
 

@@ -151,7 +151,7 @@ def _rows(table: TextTable, heads: list[Heading | None], european: bool) -> Iter
     ]
     repeated = next((at for at in columns.values() if len(at) == turns > 1), None)
     compared = [at for at in names if _NAMES.fullmatch(table.head[at].strip())]
-    blank = bool(names) and any(not row.cells[names[0]] for row in table.rows if row.cells)
+    blank = bool(names) and any(row.cells[names[0] : names[0] + 1] == ("",) for row in table.rows)
     # One column of errors or bytes beside two of rates: whose is it?
     shared = [
         at
