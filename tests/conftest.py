@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from three_hosts import Cluster
 
 EXPECTED = Path(__file__).parent / "golden" / "expected"
+LONGEST = ("test_servers_others.py", "test_servers.py", "test_server_settings.py", "test_studies.py")
+"""Files that start servers, for minutes: they begin first, so that no worker ends long after the others."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -49,6 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     scripts/test.sh looks for both kinds that it tells apart where they are alone, as collecting takes long.
     """
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     for item in items:
         if "e2e" in item.path.parts:
             continue

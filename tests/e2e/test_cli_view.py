@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,13 +14,15 @@ from urllib.parse import quote, urlsplit
 import pytest
 import sample_run
 from msgspec.structs import replace
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from sample_run import stored
+from test_page_layout import browser
 
 from assay.model.run import Series, SeriesPart
 from assay.store import write_series
 
 pytestmark = pytest.mark.beside
+__all__ = ["browser"]
 
 PATIENCE_S = 120
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -56,21 +57,16 @@ def url(results: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
+def page(browser: Browser) -> Iterator[Page]:
     """A page of a real browser that fails the test on any error of its console."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.set_default_timeout(PATIENCE_S * 1000)
-        errors: list[str] = []
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
-        yield page
-        browser.close()
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE_S * 1000)
+    errors: list[str] = []
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
+    yield page
+    page.close()
     assert errors == []
 
 
