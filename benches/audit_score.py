@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from audit_corpus import HALVES, Document, documents  # noqa: E402 - its folder is only known now
 
 from assay.audit import AUDIT_RULES, audit, read  # noqa: E402 - as above
-from assay.report.audit import VERDICTS  # noqa: E402 - as above
+from assay.report.model.audit_document import VERDICTS  # noqa: E402 - as above
 
 
 @dataclass

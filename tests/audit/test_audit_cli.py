@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -40,9 +41,9 @@ def test_the_terminal_quotes_the_line_and_marks_the_words(
     assert main(["audit", flawed, "--verbose"]) == EXIT_INVALID
     lines = capsys.readouterr().out.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("✗ G8"))
-    assert "README.md:13" in lines[at]
-    quoted, marked = lines[at + 1], lines[at + 2]
-    assert quoted.startswith("     13 | ")
+    assert lines[at + 1] == "  seen    README.md:13: 157 of 400 connections could not be opened"
+    quoted, marked = lines[at + 2], lines[at + 3]
+    assert quoted.split(" | ")[0].strip() == "13"
     assert quoted[marked.index("^") : marked.rindex("^") + 1] == "connect 157"
     assert "contradicted by its own figures" in "\n".join(lines)
     assert any(line.startswith("  assay versus ") for line in lines)
@@ -55,8 +56,9 @@ def test_the_screen_has_conclusions_first_then_a_line_a_cause_and_what_to_do(
     assert main(["audit", flawed]) == EXIT_INVALID
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 25 and max(map(len, lines)) <= 80
-    signs = [line[0] for line in lines if line and line[0] in "✗!·~✓"]
-    assert lines[3].startswith("✗ line 31 contradicted by its own figures")
+    signs = [line[0] for line in lines if line and line[0] in "✗!·"]
+    assert "foo is 5x faster than bar." in lines[4] and "contradicted by its own figures" in lines[4]
+    assert lines[5].startswith("    by its times 'foo' is 2 times as fast as 'bar' (lines 7, 21), not 5")
     assert signs == sorted(signs, key="✗!·".index)
     at = lines.index("✗ G8 connections missing: line 13")
     assert lines[at + 1].startswith("  → raise the limit")
@@ -92,9 +94,48 @@ def test_json_has_everything(flawed: str, capsys: pytest.CaptureFixture[str]) ->
 def test_markdown_is_a_comment(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", flawed, "--markdown", "-"]) == EXIT_INVALID
     told = capsys.readouterr().out
-    assert told.startswith("### README.md: 2 results")
-    assert "- **G8 connections missing** (error), line 13: `connect 157`" in told
-    assert "| **contradicted by its own figures** |" in told
+    assert told.startswith("# README.md\n\n**2 results, believable: ")
+    assert told.index("| contradicted by its own figures |") < told.index(
+        "- **G8 error: connections missing.**"
+    )
+    assert "  - README.md:13: 157 of 400 connections could not be opened: `connect 157`" in told
+    assert "  - *What to do:* raise the limit" in told
+    assert "\n```sh\nassay versus " in told
+
+
+def test_a_page_marks_the_words_that_are_meant(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", flawed, "--html", "-"]) == EXIT_INVALID
+    told = capsys.readouterr().out
+    assert "13 |   Socket errors: <mark>connect 157</mark>, read 0" in told
+    assert "fewer connections than the text says" in told  # what it means unfolds
+    assert "<pre>assay load http://" in told
+
+
+def test_of_several_texts_each_is_a_section_of_one_page(
+    flawed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("other.md").write_text(FLAWED, encoding="utf-8")
+    Path("plain.md").write_text(PLAIN, encoding="utf-8")
+    assert main(["audit", ".", "--html", "-"]) == EXIT_INVALID
+    told = capsys.readouterr().out
+    assert "2 texts with results of a load test" in told and "1 text without a result" in told
+    anchors = re.findall(r'\bid="([^"]+)"', told)
+    assert {"text-1", "text-2", "G8"} <= set(anchors) and len(set(anchors)) == len(anchors)
+    main(["audit", ".", "--markdown", "-"])
+    told = capsys.readouterr().out
+    assert told.index("\n## README.md\n") < told.index("\n## other.md\n")
+
+
+def test_a_reason_is_told_to_its_end_and_a_command_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a-server-of-a-rather-long-name"
+    path = tmp_path / "README.md"
+    path.write_text(FLAWED.replace("foo", name).replace("bar", f"other-{name}"), encoding="utf-8")
+    main(["audit", str(path), "--verbose"])
+    told = capsys.readouterr().out
+    assert "not 5 or 6" in " ".join(told.split())
+    assert any(len(line) > 100 for line in told.splitlines() if line.startswith("  assay versus "))
 
 
 def test_sarif_meets_its_schema(flawed: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,6 +238,9 @@ def test_foreign_words_move_no_cursor_and_mark_nothing_up(
     assert "\x07" not in shown and "\u202e" not in shown
     main(["audit", str(path), "--markdown", "-"])
     assert "<script>" not in capsys.readouterr().out.replace("\\<script\\>", "")
+    main(["audit", str(path), "--html", "-"])
+    shown = capsys.readouterr().out
+    assert "<script" not in shown and "\u202e" not in shown
 
 
 def test_a_rule_of_reporting_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import random
@@ -81,7 +82,7 @@ def test_a_row_may_end_before_the_column_of_names() -> None:
 
 
 def test_what_was_left_unread_is_told() -> None:
-    from assay.report.audit import summary
+    from assay.report.model.audit_document import summary
 
     found = audited("words\n" * MEGABYTE)
     assert found.document.cut and "only the first 2 million characters were read" in summary(found)
@@ -149,9 +150,14 @@ MUTANTS = 10_000 if os.environ.get("ASSAY_LONG") == "1" else 200
 @given(st.sampled_from(SAMPLES), st.integers(0, 2**32), st.sampled_from(NAMES))
 def test_mutated_texts_are_audited_and_told(path: Path, seed: int, name: str) -> None:
     """Characters lost, doubled and turned, signs of other languages between: told, whatever it is."""
-    from assay.report.audit import as_json, as_markdown, as_sarif
-    from assay.report.audit_brief import brief
+    from rich.console import Console
 
+    from assay.report import html, markdown
+    from assay.report.audit import as_json, as_sarif
+    from assay.report.model.audit_document import document
+    from assay.report.terminal import in_full, on_screen
+
+    screen = Console(width=80, record=True, file=io.StringIO())
     chance = random.Random(seed)
     text = "# Foo\n\nFoo is 3x faster than Bar.\n\n```\n" + path.read_text(encoding="utf-8") + "```\n"
     for _ in range(chance.randint(1, 30)):
@@ -161,8 +167,11 @@ def test_mutated_texts_are_audited_and_told(path: Path, seed: int, name: str) ->
         text = text[:at] + put + text[end:] + " "
     with contextlib.suppress(InputError):
         found = audited(text, name)
-        assert len(brief(found).plain.splitlines()) <= 25
-        assert as_json([found]) and as_sarif([found]) and as_markdown([found], explain=True)
+        told = document(found, explain=True)
+        screen.print(on_screen(told))
+        assert len(screen.export_text().splitlines()) <= 25
+        screen.print(in_full(told))
+        assert as_json([found]) and as_sarif([found]) and markdown.render(told) and html.render(told)
 
 
 @settings(max_examples=40, deadline=None)

@@ -257,7 +257,7 @@ def test_a_renderer_reaches_nothing_of_runs(renderer: str) -> None:
 
 
 def test_only_renderers_lay_out() -> None:
-    """Beside them the views of what is going on, and an audit's own screens."""
+    """Beside them the views of what is going on."""
     rich = {
         path.stem
         for path in (ROOT / "report").rglob("*.py")
@@ -265,4 +265,4 @@ def test_only_renderers_lay_out() -> None:
         for name in modules(node)
         if name.split(".")[0] == "rich"
     }
-    assert rich == {"terminal", "style", "audit", "audit_brief", "load", "live_words", "run_live"}
+    assert rich == {"terminal", "style", "load", "live_words", "run_live"}

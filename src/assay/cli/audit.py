@@ -8,6 +8,7 @@ import select
 import stat
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,7 @@ def configure(parser: Parser) -> None:
                         help="each place with its quote and arithmetic; what would settle it")  # fmt: skip
     output.add_argument("--json", action="store_true", help="the audit as JSON on standard output")
     output.add_argument("--markdown", metavar="PATH", help="a comment for a review; - for standard output")
+    output.add_argument("--html", metavar="PATH", help="one page to read; - for standard output")
     output.add_argument(
         "--sarif", metavar="PATH", help="annotations of a pull request; - for standard output"
     )
@@ -94,34 +96,37 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, audits: list[Audit]) -> None:
     from assay.cli.report_outputs import OutputFile
-    from assay.report import audit as shown
+    from assay.report import audit as exports
+    from assay.report import html, markdown
+    from assay.report.model.audit_document import of_all
 
     if args.study:
         _write_study(args.study, audits)
     if args.sarif:
-        OutputFile(args.sarif).write(shown.as_sarif(audits))
+        OutputFile(args.sarif).write(exports.as_sarif(audits))
     if args.markdown:
-        OutputFile(args.markdown).write(shown.as_markdown(audits, explain=args.explain))
+        OutputFile(args.markdown).write(markdown.render(of_all(audits, explain=args.explain)))
+    if args.html:
+        OutputFile(args.html).write(html.render(of_all(audits, explain=True)))
     if args.json:
-        console.write(shown.as_json(audits))
-    elif not (args.sarif or args.markdown or args.study):
+        console.write(exports.as_json(audits))
+    elif not (args.sarif or args.markdown or args.html or args.study):
         _print(audits, verbose=args.verbose or args.explain, explain=args.explain)
 
 
 def _print(audits: list[Audit], *, verbose: bool, explain: bool) -> None:
-    from assay.report import audit as shown
-    from assay.report.audit_brief import brief
+    from assay.report.model.audit_document import document, silent
+    from assay.report.terminal import in_full, on_screen
 
-    told = [one for one in audits if one.results]
-    for number, one in enumerate(told if len(audits) > 1 else audits):
+    for number, one in enumerate([one for one in audits if one.results or len(audits) == 1]):
         if number:
             console.write("")
-        console.show(shown.screen(one, explain=explain) if verbose else brief(one))
-        settling = shown.settling(one)
-        if verbose and settling:
-            console.write(f"\n{settling}")
-    if len(audits) > 1 and len(told) < len(audits):
-        console.write(f"\n{shown.plural(len(audits) - len(told), 'text')} without a result of a load test")
+        told = document(one, explain=explain)
+        where = "more: --verbose, assay explain CODE" if one.results else ""
+        named = replace(told, headline=tuple(f"{told.title}: {said}" for said in told.headline))
+        console.show(in_full(told) if verbose else on_screen(named, where))
+    for said in silent(audits) if len(audits) > 1 else ():
+        console.write(f"\n{said}")
 
 
 def _write_study(word: str, audits: list[Audit]) -> None:

@@ -59,10 +59,10 @@ def show(renderable: RenderableType) -> None:
     """Print a rendered result to standard output."""
     if sys.stdout.isatty():
         with _said_if_full():
-            _console(sys.stdout).print(renderable)
+            _console(sys.stdout).print(renderable, crop=False)
         return
     kept = io.StringIO()
-    _console(kept).print(renderable)
+    _console(kept).print(renderable, crop=False)
     # Cells are padded to their column; in a file that would be trailing blanks.
     write("\n".join(line.rstrip() for line in kept.getvalue().splitlines()))
 

@@ -41,13 +41,16 @@ class Cell:
 @dataclass(frozen=True)
 class Column:
     """`name` is stable, `head` is shown. `right` aligns figures; a `key` names the line, and stands again
-    where a narrow form folds the table. Columns of one `part` stay together where they can. A summary, which
+    where a narrow form folds the table. A `sentence` is cut at its end; what is `below` stands below its line
+    on a terminal. Columns of one `part` stay together where they can. A summary, which
     is never folded, leaves out the columns of the highest `spare` first, and none of 0; those of 8 always."""
 
     name: str
     head: str
     right: bool = False
     key: bool = False
+    sentence: bool = False
+    below: bool = False
     part: int = 0
     spare: int = 0
 
@@ -124,17 +127,30 @@ def plain(
 
 
 @dataclass(frozen=True)
+class Quotation:
+    """A line of a text, of which `length` signs from `start` on are meant; none where that is 0."""
+
+    line: int
+    text: str
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
 class FindingSubject:
-    """What a rule saw of one subject (empty: of everything). `cases` are the ids it is about."""
+    """What a rule saw of one subject (empty: of everything), and where it is written. `cases` are the ids it
+    is about."""
 
     subject: str
     evidence: str
     cases: tuple[str, ...] = ()
+    quotation: Quotation | None = None
 
 
 @dataclass(frozen=True)
 class FindingGroup:
-    """The findings of one rule that do the same to the answer; what they mean and ask for may differ."""
+    """The findings of one rule that do the same to the answer; what they mean and ask for may differ.
+    `places` say where, in fewer words than the subjects."""
 
     code: str
     severity: Severity
@@ -144,9 +160,12 @@ class FindingGroup:
     subjects: tuple[FindingSubject, ...]
     meanings: tuple[str, ...]
     remedies: tuple[str, ...]
+    places: str = ""
 
     def about(self, most: int) -> str:
         """Whom it is about, so many by name; what was seen where that is everything."""
+        if self.places:
+            return self.places
         named = [one.subject for one in self.subjects if one.subject]
         more = f" and {len(named) - most} more" if len(named) > most else ""
         return (", ".join(named[:most]) or self.subjects[0].evidence) + more
@@ -176,10 +195,19 @@ class Log:
 
 
 @dataclass(frozen=True)
+class Commands:
+    """Commands for a shell, a line each, to be copied: never cut, wrapped or marked up."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Findings:
-    """What rules found."""
+    """What rules found. Where that is the `answer`, a summary tells each with what to do, and notes and
+    subjects are all told in full."""
 
     groups: tuple[FindingGroup, ...]
+    answer: bool = False
 
 
 class Drawing(NamedTuple):
@@ -238,7 +266,19 @@ class Subheading:
     text: str
 
 
-Part = Subheading | Paragraph | Items | Labelled | Log | Findings | Table | Pictures | Form | ProgressBar
+Part = (
+    Subheading
+    | Paragraph
+    | Items
+    | Labelled
+    | Log
+    | Commands
+    | Findings
+    | Table
+    | Pictures
+    | Form
+    | ProgressBar
+)
 
 
 @dataclass(frozen=True)

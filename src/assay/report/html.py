@@ -49,6 +49,7 @@ def render(told: Document, base: str | None = None, refresh_s: int | None = None
 
     first = told.table and section("results-1", told.table.title, replace(told.table, title=""))
     shown = (*(first or ()), *(one for one in told.sections if not one.long))
+    named: set[str] = set()
     own = resources.files("assay.report").joinpath("page", "report.css").read_text(encoding="utf-8")
     return (
         _pages()
@@ -59,8 +60,8 @@ def render(told: Document, base: str | None = None, refresh_s: int | None = None
             refresh_s=refresh_s,
             style=Markup(variables() + own + style()),
             hero=[_chart(chart, half=len(told.pictures) > 1) for chart in told.pictures],
-            sections=[_section(one) for one in shown if not one.background],
-            background=[_section(one) for one in shown if one.background],
+            sections=[_section(one, named) for one in shown if not one.background],
+            background=[_section(one, named) for one in shown if one.background],
             contents=list(_contents(shown)),
         )
     )
@@ -108,18 +109,18 @@ def _table(one: Table) -> dict[str, Any]:
     }
 
 
-def _section(one: Section) -> dict[str, Any]:
-    """A section as the template shows it: (kind, value) of each part."""
-    parts = [made for part in one.parts for made in _parts(part)]
+def _section(one: Section, named: set[str]) -> dict[str, Any]:
+    """A section as the template shows it: (kind, value) of each part. `named` are rules with an anchor."""
+    parts = [made for part in one.parts for made in _parts(part, named)]
     return {"name": one.name, "title": one.title, "parts": parts}
 
 
-def _parts(part: Part) -> Iterator[tuple[str, Any]]:
+def _parts(part: Part, named: set[str]) -> Iterator[tuple[str, Any]]:
     match part:
         case Table():
             yield "table", {"title": part.title, "table": _table(part)}
         case Findings():
-            yield "findings", list(_findings(part.groups))
+            yield "findings", list(_findings(part.groups, named))
         case Form():
             yield "form", {"form": part, "table": part.table and _table(part.table)}
         case Pictures():
@@ -150,9 +151,8 @@ def _groups(drawn: Iterable[Chart]) -> Iterator[dict[str, Any]]:
         yield {"small": small, "note": note, "charts": [_chart(chart) for chart in group]}
 
 
-def _findings(groups: Iterable[FindingGroup]) -> Iterator[dict[str, Any]]:
+def _findings(groups: Iterable[FindingGroup], named: set[str]) -> Iterator[dict[str, Any]]:
     """Findings, each rule's in one line that unfolds."""
-    named: set[str] = set()
     for group in groups:
         about = fmt.safe(group.about(_MOST_ABOUT), 200)
         yield {"group": group, "anchor": group.code not in named, "about": about}

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from assay.core import units as fmt
 from assay.report.document import (
     Cell,
+    Commands,
     Document,
-    FindingGroup,
     Findings,
     Items,
     Labelled,
@@ -17,6 +17,7 @@ from assay.report.document import (
     Paragraph,
     Part,
     Pictures,
+    Quotation,
     Subheading,
     Table,
 )
@@ -39,7 +40,7 @@ def render(told: Document, *, brief: bool = False) -> str:
     for said in told.below:
         lines += [f"{escape(said)}.", ""]
     lines += [*_items((*told.warnings, *([f"→ {told.advice}"] if told.advice else [])))]
-    lines += [f"{escape('; '.join(told.footer))}.", ""]
+    lines += [f"{escape('; '.join(told.footer))}.", ""] if told.footer else []
     for one in told.sections:
         if not (brief and one.background):
             lines += [f"## {escape(one.title)}", "", *(line for part in one.parts for line in _part(part))]
@@ -80,8 +81,10 @@ def _part(part: Part) -> Iterator[str]:
             yield from _items(f"{what}: {how}" if what else how for what, how in part.lines)
         case Log():
             yield from _items((f"{part.title}: {fmt.safe(part.reason, 500)}",))
+        case Commands():
+            yield from ("```sh", *part.lines, "```", "")
         case Findings():
-            yield from _findings(part.groups)
+            yield from _findings(part)
         case Table():
             yield from drawn(part, 3)
         case Pictures():
@@ -93,19 +96,30 @@ def _items(lines: Iterable[str]) -> Iterator[str]:
     yield from [*told, ""] if told else ()
 
 
-def _findings(groups: Iterable[FindingGroup]) -> Iterator[str]:
+def _findings(found: Findings) -> Iterator[str]:
     """What was found, each rule once: seen, effect, what to do."""
-    for group in groups:
+    for group in found.groups:
+        most = len(group.subjects) if found.answer else _MOST_LISTED
         head = f"{group.code} {group.severity}: {escape(group.title)}"
-        yield f"- **{head}.** {escape(' '.join(group.meanings))}"
-        for seen in group.subjects[:_MOST_LISTED]:
-            yield "  - " + ": ".join(escape(said) for said in (seen.subject, seen.evidence) if said)
-        if len(group.subjects) > _MOST_LISTED:
-            yield f"  - and {len(group.subjects) - _MOST_LISTED} more; the run record has them all"
+        yield f"- **{head}.** {escape(' '.join(group.meanings))}".rstrip()
+        for seen in group.subjects[:most]:
+            said = [escape(said) for said in (seen.subject, seen.evidence) if said]
+            yield "  - " + ": ".join([*said, *([_quoted(seen.quotation)] if seen.quotation else [])])
+        if len(group.subjects) > most:
+            yield f"  - and {len(group.subjects) - most} more; the run record has them all"
         yield f"  - *Effect on the answer:* {escape(group.effect)}"
         yield from (f"  - *What to do:* {escape(remedy)}" for remedy in group.remedies)
-        yield f"  - *Source:* {escape(group.source)}"
+        yield from [f"  - *Source:* {escape(group.source)}"] if group.source else []
         yield ""
+
+
+def _quoted(quotation: Quotation) -> str:
+    """The words that are meant, or all of their line, as code, whatever backticks are in them."""
+    start, length = quotation.start, quotation.length
+    shown = (quotation.text[start : start + length] or quotation.text).strip()
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
+    around = " " if len(fence) > 1 else ""
+    return f"{fence}{around}{shown}{around}{fence}" if shown else fmt.UNKNOWN
 
 
 def _cell(cell: Cell) -> str:

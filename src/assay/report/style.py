@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -14,7 +15,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.model.finding import Severity
-from assay.report.document import Column, Table, TableLine, Tone
+from assay.report.document import Column, Paragraph, Table, TableLine, Tone
 
 # From the 256-colour table where the 16 basic colours depend on the theme: basic yellow is
 # invisible on a light background.
@@ -35,7 +36,7 @@ TONES: dict[Tone, str] = {
     "bad": SEVERITY_STYLE["error"],
 }
 _GAP = 2
-_ROW = "row"
+ROW = "row"
 """What a row's style carries, unseen: its number, by which its lines are known once it is drawn."""
 _LEAST_WORDS = 24
 """Columns of words are wrapped, down to this width."""
@@ -46,7 +47,8 @@ class Folded:
 
     def __init__(self, table: Table) -> None:
         """Of any table."""
-        self._table = table
+        self._whole = any(column.below for column in table.columns)
+        self._table = table = sentences_below(table)
         self._natural = [
             max(cell_len(column.head), *(cell_len(line.cells[place].text) for line in table.lines), 1)
             for place, column in enumerate(table.columns)
@@ -58,7 +60,7 @@ class Folded:
         for number, places in enumerate(pieces):
             piece = self._piece(places, first=number == 0)
             said = number == len(pieces) - 1 and any(line.below for line in self._table.lines)
-            shown = _WithSentences(piece, self._table.lines) if said else piece
+            shown = WithSentences(piece, self._table.lines, whole=self._whole) if said else piece
             yield Padding(shown, (1 if number else 0, 0, 0, 0))
 
     def _pieces(self, width: int) -> Iterator[Sequence[int]]:
@@ -119,18 +121,37 @@ class Folded:
                     Text((indent if number == 0 else "") + cell.text, TONES[cell.tone])
                     for number, cell in enumerate(cells)
                 ),
-                style=Style(meta={_ROW: row}),
+                style=Style(meta={ROW: row}),
             )
         return drawn
 
 
-class _WithSentences:
-    """A drawn table in which sentences stand below their line, as wide as all of it."""
+def sentences_below(whole: Table) -> Table:
+    """The table whose columns of sentences stand below their lines."""
+    places = [place for place, column in enumerate(whole.columns) if column.below]
+    if not places:
+        return whole
+    kept = [place for place in range(len(whole.columns)) if place not in places]
+    lines = [
+        replace(
+            line,
+            cells=tuple(line.cells[place] for place in kept),
+            below=(*(Paragraph(line.cells[place].text, "faint") for place in places), *line.below),
+        )
+        for line in whole.lines
+    ]
+    return replace(whole, columns=tuple(whole.columns[place] for place in kept), lines=tuple(lines))
 
-    def __init__(self, drawn: RichTable, lines: Sequence[TableLine]) -> None:
-        self._drawn, self._lines = drawn, lines
+
+class WithSentences:
+    """A drawn table in which sentences stand below their line, as wide as all of it: `whole`, or cut."""
+
+    def __init__(self, drawn: RichTable, lines: Sequence[TableLine], *, whole: bool = False) -> None:
+        """Of a table whose rows carry their number."""
+        self._drawn, self._lines, self._whole = drawn, lines, whole
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw it line by line."""
         drawn = console.render_lines(self._drawn, options, pad=False)
         for line, following in zip(drawn, [*drawn[1:], []], strict=True):
             yield from line
@@ -139,12 +160,13 @@ class _WithSentences:
             if row is not None and row != _row_of(following):
                 for said in self._lines[row].below:
                     shown = Text(said.text, TONES[said.tone])
-                    yield Padding(_cut(shown, console, options.max_width - _GAP), (0, 0, 0, _GAP))
+                    told = shown if self._whole else _cut(shown, console, options.max_width - _GAP)
+                    yield Padding(told, (0, 0, 0, _GAP))
 
 
 def _row_of(line: Sequence[Segment]) -> int | None:
     """The number of the row that a drawn line belongs to."""
-    return next((part.style.meta[_ROW] for part in line if part.style and _ROW in part.style.meta), None)
+    return next((part.style.meta[ROW] for part in line if part.style and ROW in part.style.meta), None)
 
 
 def _cut(text: Text, console: Console, width: int) -> Text:

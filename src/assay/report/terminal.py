@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.core.units import safe
 from assay.report.document import (
+    Commands,
     Document,
     FindingGroup,
     Findings,
@@ -22,6 +24,7 @@ from assay.report.document import (
     Log,
     Paragraph,
     Part,
+    Quotation,
     Section,
     Subheading,
     Table,
@@ -29,7 +32,17 @@ from assay.report.document import (
     Tone,
     table,
 )
-from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE, TONES, Folded
+from assay.report.style import (
+    FAINT,
+    HEADING,
+    ROW,
+    SEVERITY_MARK,
+    SEVERITY_STYLE,
+    TONES,
+    Folded,
+    WithSentences,
+    sentences_below,
+)
 
 _GAP, _INDENT = 2, 2
 _NAME, _LEAST_NAME = 28, 12
@@ -39,6 +52,7 @@ _BEFORE_NAMES, _NEVER = 5, 8
 _HEADLINE_LINES = 3
 _MOST_ROWS = 12
 _LOG_LINES = 4
+_MOST_CAUSES = 5
 MOST_SUBJECTS = 6
 """How many subjects of one finding are named before the rest is counted."""
 
@@ -49,14 +63,29 @@ def on_screen(told: Document, where: str = "more: --verbose") -> RenderableType:
     if told.table is not None and told.table.lines:
         parts += [Text(""), _Fitted(told.table)]
     parts += [Padding(_one_line(said, ""), (0, 0, 0, _INDENT)) for said in told.below]
-    if told.warnings or told.advice:
-        parts.append(Text(""))
-    parts += [_one_line(f"! {said}", SEVERITY_STYLE["warning"]) for said in told.warnings]
-    if told.advice:
-        parts.append(_Lines((f"→ {told.advice}",), 2, ""))
-    if not told.warnings and not told.advice:
-        parts.append(Text(""))
-    return Group(*parts, _Footer((*told.footer, *filter(None, (where,)))))
+    remarks: list[RenderableType] = []
+    remarks += [_one_line(f"! {said}", SEVERITY_STYLE["warning"]) for said in told.warnings]
+    remarks += [_Lines((f"→ {told.advice}",), 2, "")] if told.advice else []
+    remarks += _causes(told)
+    footer = (*told.footer, *filter(None, (where,)))
+    parts += [Text("")] if remarks or footer else []
+    return Group(*parts, *remarks, *([_Footer(footer)] if footer else []))
+
+
+def _causes(told: Document) -> Iterator[RenderableType]:
+    """What was found where that is the answer: each rule with its places, and what to do."""
+    parts = (
+        part for one in told.sections for part in one.parts if isinstance(part, Findings) and part.answer
+    )
+    groups = [group for part in parts for group in part.groups]
+    for group in groups[:_MOST_CAUSES]:
+        mark = (f"{SEVERITY_MARK[group.severity]} {group.code}", SEVERITY_STYLE[group.severity])
+        said = f" {group.title}: {group.about(MOST_SUBJECTS)}"
+        yield Text.assemble(mark, said, no_wrap=True, overflow="ellipsis")
+        yield from (_one_line(f"  → {remedy}", FAINT) for remedy in group.remedies[:1])
+    if len(groups) > _MOST_CAUSES:
+        codes = " ".join(group.code for group in groups[_MOST_CAUSES:])
+        yield Text(f"{len(groups) - _MOST_CAUSES} more: {codes}", FAINT)
 
 
 def in_full(told: Document, where: str = "") -> RenderableType:
@@ -73,8 +102,10 @@ def in_full(told: Document, where: str = "") -> RenderableType:
     parts += [Text(f"→ {told.advice}")] if told.advice else []
     parts += [Text("")] if told.below or told.warnings or told.advice else []
     shown = tuple(one for one in told.sections if not one.long)
-    parts += [sections(shown), Text("")] if shown else []
-    return Group(*parts, _Footer((*told.footer, *([f"kept in {where}"] if where else []))))
+    footer = (*told.footer, *([f"kept in {where}"] if where else []))
+    parts += [sections(shown)] if shown else []
+    parts += [Text(""), _Footer(footer)] if footer else []
+    return Group(*parts)
 
 
 def sections(told: Iterable[Section]) -> RenderableType:
@@ -105,8 +136,11 @@ def _part(part: Part) -> Iterator[RenderableType]:
             yield Text(part.title, SEVERITY_STYLE["error"])
             yield Padding(Text(part.reason), (0, 0, 0, _INDENT))
             yield from (Padding(Text(line, FAINT), (0, 0, 0, 4)) for line in part.lines[-_LOG_LINES:])
+        case Commands():
+            for line in part.lines:
+                yield Text(f"  {line}", no_wrap=True, overflow="ignore")
         case Findings():
-            yield in_words(part.groups)
+            yield in_words(part.groups, answer=part.answer)
         case Table():
             yield from _drawn(part)
 
@@ -167,10 +201,11 @@ class _Footer:
 
 class _Fitted:
     """A table without its details, as wide as the screen at most: columns that can be spared give way, then
-    names."""
+    names and sentences."""
 
     def __init__(self, whole: Table) -> None:
-        self._table = table("", whole.columns, [line for line in whole.lines if not line.detail])
+        lines = [line for line in whole.lines if not line.detail]
+        self._table = sentences_below(table("", whole.columns, lines))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width - _INDENT
@@ -199,14 +234,14 @@ class _Fitted:
                 width=widths[place],
             )
         lines = self._table.lines
-        for line in lines[:_MOST_ROWS]:
-            drawn.add_row(
-                *(
-                    Text(self._text(line, at, widths[at]), _style(line.cells[at].tone, apart=line.apart))
-                    for at in places
-                )
+        for number, line in enumerate(lines[:_MOST_ROWS]):
+            cells = (
+                Text(self._text(line, at, widths[at]), _style(line.cells[at].tone, apart=line.apart))
+                for at in places
             )
-        yield Padding(drawn, (0, 0, 0, _INDENT))
+            drawn.add_row(*cells, style=Style(meta={ROW: number}))
+        shown = WithSentences(drawn, lines) if any(line.below for line in lines) else drawn
+        yield Padding(shown, (0, 0, 0, _INDENT))
         if len(lines) > _MOST_ROWS:
             yield Padding(Text(f"… {len(lines) - _MOST_ROWS} more", FAINT), (0, 0, 0, _INDENT))
 
@@ -222,8 +257,8 @@ class _Fitted:
         return sum(self._least_of(place) + _GAP for place in places) - _GAP
 
     def _least_of(self, place: int) -> int:
-        natural = self._width(place)
-        return min(natural, _LEAST_NAME) if self._table.columns[place].key else natural
+        natural, column = self._width(place), self._table.columns[place]
+        return min(natural, _LEAST_NAME) if column.key or column.sentence else natural
 
     def _width(self, place: int) -> int:
         heads = cell_len(self._table.columns[place].head)
@@ -241,31 +276,47 @@ def _style(tone: Tone, *, apart: bool) -> str:
     return FAINT if apart else TONES[tone]
 
 
-def in_words(groups: Iterable[FindingGroup]) -> RenderableType:
-    """Render the findings; a note, which stands in no figure's way, in one line."""
+def in_words(groups: Iterable[FindingGroup], *, answer: bool = False) -> RenderableType:
+    """Render the findings; a note, which stands in no figure's way, in one line. Where they are the `answer`
+    all of them in full."""
     parts: list[RenderableType] = []
     for group in groups:
         mark = f"{SEVERITY_MARK[group.severity]} {group.code} {group.severity}"
         head = Text.assemble((mark, SEVERITY_STYLE[group.severity]), "  ", (group.title, HEADING))
-        if group.severity == "note":
+        if group.severity == "note" and not answer:
             parts.append(Text.assemble(head, (f": {group.about(MOST_SUBJECTS)}", FAINT)))
             continue
         body = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
         body.add_column(style=FAINT, no_wrap=True)
         body.add_column(overflow="fold", ratio=1)
-        for label, text in _lines(group):
-            body.add_row(label, Text(text))
+        for label, text in _lines(group, answer=answer):
+            body.add_row(label, text)
         parts += [head, Padding(body, (0, 0, 1, 2))]
     return Group(*parts)
 
 
-def _lines(group: FindingGroup) -> Iterable[tuple[str, str]]:
-    shown = group.subjects[:MOST_SUBJECTS]
-    for number, seen in enumerate(shown):
+def _lines(group: FindingGroup, *, answer: bool) -> Iterable[tuple[str, Text]]:
+    most = len(group.subjects) if answer else MOST_SUBJECTS
+    for number, seen in enumerate(group.subjects[:most]):
         text = f"{seen.subject}: {seen.evidence}" if seen.subject else seen.evidence
-        yield ("seen" if number == 0 else "", text)
-    if len(group.subjects) > len(shown):
-        yield "", f"and {len(group.subjects) - len(shown)} more"
-    yield "effect", group.effect
+        yield ("seen" if number == 0 else "", Text(text))
+        if seen.quotation is not None:
+            yield "", _marked(seen.quotation, SEVERITY_STYLE[group.severity])
+    if len(group.subjects) > most:
+        yield "", Text(f"and {len(group.subjects) - most} more")
+    yield "effect", Text(group.effect)
     for label, texts in (("means", group.meanings), ("do", group.remedies)):
-        yield from ((label if number == 0 else "", text) for number, text in enumerate(texts))
+        yield from ((label if number == 0 else "", Text(text)) for number, text in enumerate(texts))
+    if answer and group.source:
+        yield "source", Text(group.source)
+
+
+def _marked(quotation: Quotation, style: str) -> Text:
+    """A quoted line behind its number, with a mark under the words that are meant."""
+    number = f"{quotation.line:>5} | "
+    said = Text(f"{number}{quotation.text}", no_wrap=True, overflow="ellipsis")
+    if quotation.length:
+        mark = " " * cell_len(quotation.text[: quotation.start])
+        said.append("\n" + " " * (len(number) - 2) + "| " + mark, FAINT)
+        said.append("^" * cell_len(quotation.text[quotation.start :][: quotation.length]), style)
+    return said
