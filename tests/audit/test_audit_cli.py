@@ -64,6 +64,17 @@ def test_the_screen_has_conclusions_first_then_a_line_a_cause_and_what_to_do(
     assert lines[at + 1].startswith("  → raise the limit")
 
 
+def test_where_nothing_is_decided_the_screen_has_no_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(f"```\n{wrk()}```\n\nfoo is 3x faster than qux.\n", encoding="utf-8")
+    main(["audit", str(path)])
+    shown = capsys.readouterr().out
+    assert "cannot be told" in " ".join(shown.split()) and "foo is 3x" not in shown
+    assert "\n\n\n" not in shown and "\n· R3 the machine is not named" in shown
+
+
 def test_the_screen_holds_a_text_with_every_flaw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "README.md"
     path.write_text("\n".join(FLAWED.replace("foo", f"foo{n}") for n in range(30)), encoding="utf-8")

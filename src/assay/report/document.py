@@ -195,7 +195,7 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Commands:
+class ShellCommands:
     """Commands for a shell, a line each, to be copied: never cut, wrapped or marked up."""
 
     lines: tuple[str, ...]
@@ -272,7 +272,7 @@ Part = (
     | Items
     | Labelled
     | Log
-    | Commands
+    | ShellCommands
     | Findings
     | Table
     | Pictures

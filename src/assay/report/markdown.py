@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from assay.core import units as fmt
 from assay.report.document import (
     Cell,
-    Commands,
     Document,
     Findings,
     Items,
@@ -18,6 +17,7 @@ from assay.report.document import (
     Part,
     Pictures,
     Quotation,
+    ShellCommands,
     Subheading,
     Table,
 )
@@ -81,7 +81,7 @@ def _part(part: Part) -> Iterator[str]:
             yield from _items(f"{what}: {how}" if what else how for what, how in part.lines)
         case Log():
             yield from _items((f"{part.title}: {fmt.safe(part.reason, 500)}",))
-        case Commands():
+        case ShellCommands():
             yield from ("```sh", *part.lines, "```", "")
         case Findings():
             yield from _findings(part)

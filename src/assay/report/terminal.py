@@ -15,7 +15,6 @@ from rich.text import Text
 
 from assay.core.units import safe
 from assay.report.document import (
-    Commands,
     Document,
     FindingGroup,
     Findings,
@@ -26,6 +25,7 @@ from assay.report.document import (
     Part,
     Quotation,
     Section,
+    ShellCommands,
     Subheading,
     Table,
     TableLine,
@@ -60,7 +60,7 @@ MOST_SUBJECTS = 6
 def on_screen(told: Document, where: str = "more: --verbose") -> RenderableType:
     """The first part: the answer, the table, warnings, how it was measured and where the rest is."""
     parts: list[RenderableType] = [_Lines(told.headline, _HEADLINE_LINES, HEADING)]
-    if told.table is not None and told.table.lines:
+    if told.table is not None and any(not line.detail for line in told.table.lines):
         parts += [Text(""), _Fitted(told.table)]
     parts += [Padding(_one_line(said, ""), (0, 0, 0, _INDENT)) for said in told.below]
     remarks: list[RenderableType] = []
@@ -136,7 +136,7 @@ def _part(part: Part) -> Iterator[RenderableType]:
             yield Text(part.title, SEVERITY_STYLE["error"])
             yield Padding(Text(part.reason), (0, 0, 0, _INDENT))
             yield from (Padding(Text(line, FAINT), (0, 0, 0, 4)) for line in part.lines[-_LOG_LINES:])
-        case Commands():
+        case ShellCommands():
             for line in part.lines:
                 yield Text(f"  {line}", no_wrap=True, overflow="ignore")
         case Findings():

@@ -12,12 +12,12 @@ from assay.core import units as fmt
 from assay.report.document import (
     Cell,
     Column,
-    Commands,
     Document,
     FindingGroup,
     Findings,
     FindingSubject,
     Quotation,
+    ShellCommands,
     Table,
     TableLine,
     Tone,
@@ -67,7 +67,7 @@ def document(found: Audit, *, explain: bool = False) -> Document:
     worst = Counter(remark.severity for remark in found.remarks)
     counts = [fmt.counted(worst[severity], severity) for severity in ORDER if worst[severity]]
     causes = Findings(tuple(_causes(found, explain=explain)), answer=True)
-    settling = Commands(tuple(fmt.safe(line, 2000) for line in commands(found)))
+    settling = ShellCommands(tuple(fmt.safe(line, 2000) for line in commands(found)))
     return Document(
         title=fmt.safe(found.name),
         headline=(summary(found),),
