@@ -15,7 +15,7 @@ from study_pages.layout import item, wrapped
 
 from assay.audit import AUDIT_RULES
 from assay.audit.finding import AuditRule
-from assay.report.model.rules import RulePage, page
+from assay.report.model.rules import page
 from assay.verdict import RULES, Rule
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "method" / "rules"
@@ -66,13 +66,13 @@ def main(words: Sequence[str] | None = None) -> int:
 def pages() -> dict[str, str]:
     """The page of each rule in Markdown, by its code."""
     every: dict[str, AuditRule | Rule] = {**AUDIT_RULES, **RULES}
-    return {code: markdown(page(rule)) for code, rule in every.items()}
+    return {code: markdown(rule) for code, rule in every.items()}
 
 
-def markdown(told: RulePage) -> str:
+def markdown(rule: AuditRule | Rule) -> str:
     """A page with a heading for each section."""
-    lines = [f"# {told.code}: {told.title}", "", WRITTEN, ""]
-    for name, items in told.sections.items():
+    lines = [f"# {rule.code}: {rule.title}", "", WRITTEN, ""]
+    for name, items in page(rule).items():
         lines += [f"## {name.capitalize()}", ""]
         lines += wrapped(items[0]) if len(items) == 1 else [line for one in items for line in item(one)]
         lines.append("")

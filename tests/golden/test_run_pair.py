@@ -14,9 +14,10 @@ from assay.model.estimate import Ranked
 from assay.model.finding import Claim
 from assay.model.run import Run
 from assay.report import markdown, pages, terminal
-from assay.report.document import Paragraph, Table
+from assay.report.document import Items, Paragraph, Table
 from assay.report.model import profiles
 
+_RANKS = ("published rank", "measured rank", "fair rank")
 FIGURES = {
     "quotes/java-vertx": (
         PublishedFigures(throughput_per_s=106226.41),
@@ -51,6 +52,30 @@ def pair() -> profiles.ProfilePair:
     return profiles.pair(fair(), published())
 
 
+def table_of(found: profiles.ProfilePair) -> Table:
+    """The servers at the first of the loads that are set side by side."""
+    return next(part for part in profiles.beside(found)[0].parts if isinstance(part, Table))
+
+
+def column(found: profiles.ProfilePair, name: str) -> dict[str, str]:
+    """What stands in a column of that table, by the server."""
+    made = table_of(found)
+    return dict(zip(made.texts("server"), made.texts(name), strict=True))
+
+
+def sentences(found: profiles.ProfilePair) -> tuple[str, ...]:
+    """What became of the ranking."""
+    return next(part.lines for part in profiles.beside(found)[0].parts if isinstance(part, Items))
+
+
+def lines_of(found: profiles.ProfilePair, title: str) -> list[list[str]]:
+    """The cells of a table of words, line by line."""
+    tables = [part for part in profiles.beside(found)[0].parts if isinstance(part, Table)]
+    return [
+        [cell.text for cell in line.cells] for made in tables if made.title == title for line in made.lines
+    ]
+
+
 def test_the_screen_of_both_profiles(golden: Golden) -> None:
     text = rendered(terminal.sections((profiles.beside(pair())[0],)))
     assert max(map(len, text.splitlines())) <= 80
@@ -62,44 +87,38 @@ def test_the_markdown_of_both_profiles(golden: Golden) -> None:
 
 
 def test_a_published_figure_belongs_to_its_load_and_the_first_counts() -> None:
-    [table] = profiles.tables(pair())
-    printed = {line.name: line.printed_per_s for line in table.lines}
-    assert printed == {
-        "quotes/java-vertx": 106226.41,
-        "quotes/go": 84765.94,
-        "quotes/crystal": None,
-        "quotes/ruby-sinatra": 3025.77,
-        "quotes/null": None,
+    assert column(pair(), "published") == {
+        "quotes/java-vertx": "106,000/s",
+        "quotes/go": "84,800/s",
+        "quotes/crystal": "–",
+        "quotes/ruby-sinatra": "3,030/s",
+        "quotes/null": "–",
     }
 
 
 def test_bare_figures_give_an_order_and_no_rank() -> None:
-    [table] = profiles.tables(pair())
-    java = next(line for line in table.lines if line.name == "quotes/java-vertx")
-    assert java.printed_place == profiles.ProfileRank(1, shown=False)
-    assert java.published.place == profiles.ProfileRank(1, shown=False)
-    assert java.fair.place == profiles.ProfileRank(1, shown=True)
+    ranks = [column(pair(), name)["quotes/java-vertx"] for name in _RANKS]
+    assert ranks == ["(1)", "(1)", "1"]
 
 
 def test_a_pair_that_shares_a_rank_on_fair_terms_is_told() -> None:
-    [table] = profiles.tables(pair())
-    said = profiles.sentences(table)
+    said = sentences(pair())
     assert "The fair profile: quotes/java-vertx and quotes/go, then quotes/ruby-sinatra." in said
     turned = "quotes/java-vertx was published ahead of quotes/go; on fair terms no difference is shown."
     assert said[-1] == turned
 
 
 def test_an_order_that_turned_round_is_told() -> None:
-    [table] = profiles.tables(profiles.pair(fair(go=70_000), published()))
-    assert profiles.sentences(table)[-1].endswith("ahead of quotes/go; on fair terms it is behind.")
+    assert sentences(profiles.pair(fair(go=70_000), published()))[-1].endswith(
+        "ahead of quotes/go; on fair terms it is behind."
+    )
 
 
 def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None:
     """Too few trials: the report of that run says so."""
     figures = FIGURES | {"quotes/go": (PublishedFigures(load="t12-c400", throughput_per_s=200_000.0),)}
     found = profiles.pair(fair(go=60_000, blocks=2), sample_run.redesigned(published(), figures=figures))
-    [table] = profiles.tables(found)
-    told = profiles.sentences(table)[-1]
+    told = sentences(found)[-1]
     assert told.startswith("quotes/go was published ahead of quotes/java-vertx; ")
     assert told.endswith("on fair terms its bare figure is lower (that run ranks nobody).")
 
@@ -109,9 +128,7 @@ def test_an_invalid_figure_has_no_place_and_says_why() -> None:
     assert run.judgement is not None
     finding = sample_run.finding("G1", "error", "quotes/go", on_throughput="void")
     found = profiles.pair(replace(run, judgement=replace(run.judgement, findings=(finding,))), published())
-    table = next(part for part in profiles.beside(found)[0].parts if isinstance(part, Table))
-    fair_of = dict(zip(table.texts("server"), table.texts("fair"), strict=True))
-    assert fair_of["quotes/go"] == "invalid: G1"
+    assert column(found, "fair")["quotes/go"] == "invalid: G1"
 
 
 def test_loads_of_one_name_stand_side_by_side() -> None:
@@ -130,14 +147,14 @@ def test_loads_of_one_name_stand_side_by_side() -> None:
         )
 
     found = profiles.pair(loaded(fair(), "c50", "c64"), loaded(published(), "c10", "c50"))
-    loads = [(table.published_load, table.fair_load) for table in profiles.tables(found)]
-    assert loads == [("c50", "c50"), ("c10", "c64")]
+    titles = [part.title for part in profiles.beside(found)[0].parts if isinstance(part, Table)]
+    assert titles[:2] == ["c50 as published, c50 fair", "c10 as published, c64 fair"]
 
 
 def test_a_claim_that_changed_is_told() -> None:
-    changed, one_sided, _ = profiles.claims(pair())
-    assert (changed.changed, one_sided.changed) == (True, False)
-    assert one_sided.published is None
+    changed, one_sided, _ = lines_of(pair(), "Claims under both profiles")
+    assert (changed[-1], one_sided[-1]) == ("yes", "–")
+    assert one_sided[2] == "not put to the test"
     said = "Claim (b): inconclusive as published, supported on fair terms."
     assert Paragraph(said, "strong") in profiles.beside(pair())[0].parts
 
@@ -145,13 +162,13 @@ def test_a_claim_that_changed_is_told() -> None:
 def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:
     run = fair()
     run = sample_run.redesigned(run, claims=(Claim(id="b", statement="", comparisons=()),))
-    lines = profiles.claims(profiles.ProfilePair(published(), run))
-    assert [(line.id, line.fair) for line in lines] == [("b", None)]
+    [line] = lines_of(profiles.ProfilePair(published(), run), "Claims under both profiles")
+    assert line[0].startswith("(b)") and line[3] == "not put to the test"
 
 
 def test_what_the_fair_profile_sets_otherwise() -> None:
-    expected = (("quotes/go", "workers", "4", "1"), ("quotes/go", "request log", "yes", "no"))
-    assert profiles.settings(pair()) == expected
+    expected = [["quotes/go", "workers", "4", "1"], ["quotes/go", "request log", "yes", "no"]]
+    assert lines_of(pair(), "What the fair profile sets otherwise") == expected
 
 
 def test_two_machines_and_a_run_that_did_not_end_are_warned_of() -> None:
@@ -163,7 +180,8 @@ def test_two_machines_and_a_run_that_did_not_end_are_warned_of() -> None:
         header=replace(run.header, environment=elsewhere),
         judgement=replace(run.judgement, complete=False),
     )
-    machines, unfinished = profiles.warnings(profiles.pair(fair(), other))
+    parts = profiles.beside(profiles.pair(fair(), other))[0].parts
+    machines, unfinished = [part.text for part in parts if isinstance(part, Paragraph) and part.tone == "bad"]
     assert "two machines" in machines
     assert unfinished == "the run of the profile 'published' did not end"
 

@@ -20,22 +20,7 @@ if TYPE_CHECKING:
     from assay.cli.parser import Parser
 
 _TEXTS = frozenset(
-    [
-        ".md",
-        ".markdown",
-        ".mdx",
-        ".mkd",
-        ".rst",
-        ".rest",
-        ".txt",
-        ".html",
-        ".htm",
-        ".xhtml",
-        ".ipynb",
-        ".csv",
-        ".tsv",
-        ".json",
-    ]
+    ".md .markdown .mdx .mkd .rst .rest .txt .html .htm .xhtml .ipynb .csv .tsv .json".split()  # noqa: SIM905
 )
 _PASSED_OVER = frozenset({"node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv"})
 _PIPE_PATIENCE_S = 2.0

@@ -126,7 +126,7 @@ def _explain(args: argparse.Namespace) -> int:
     if args.json:
         console.write(rules.pages_as_json(known[code] for code in codes))
         return EXIT_OK
-    show_sections(*(rules.in_full(rules.page(known[code])) for code in codes))
+    show_sections(*(rules.in_full(known[code]) for code in codes))
     return EXIT_OK
 
 

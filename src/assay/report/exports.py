@@ -60,11 +60,11 @@ def as_csv(run: Run) -> str:
     found = list(rows(run))
     writer = csv.DictWriter(out, fieldnames=list(found[0] if found else ["run_id"]), lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in row.items()} for row in found)
+    writer.writerows({name: cell(value) for name, value in row.items()} for row in found)
     return out.getvalue()
 
 
-def _plain(value: object) -> object:
+def cell(value: object) -> object:
     """A cell that no spreadsheet takes for a formula: text that came from a server or a file may begin so."""
     if not isinstance(value, str):
         return value

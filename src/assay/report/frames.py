@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from assay import stats
+from assay.core.units import value_of
 from assay.model.interleaving import Slice
 from assay.model.measurement import Window
 from assay.model.run import Run
@@ -49,8 +50,10 @@ def frames_of(run: Run) -> Frames:
         "cases": map(_case, (row for section in sections(run) for row in section.rows)),
         "trials": exports.rows(run),
         "latency": _each(run, _latency),
-        "windows": _each(run, _windows),
-        "slices": _each(run, _slices),
+        "windows": _each(
+            run, lambda one: _served("windows", one.measurement.windows if one.measurement else ())
+        ),
+        "slices": _each(run, lambda one: _served("slices", one.arm.slices if one.arm else ())),
         "findings": _findings(run),
     }
     return {name: _columns(columns, rows[name], run.header.run_id) for name, columns in TABLES.items()}
@@ -65,24 +68,18 @@ def _columns(names: Iterable[str], rows: Iterable[Mapping[str, Any]], run_id: st
 
 def _case(row: Row) -> dict[str, Any]:
     case, known, found = row.case, row.known, row.throughput
+    alike = ("server", "variant", "workload", "load", "role")
+    shown = ("rank", "invalid", "error_share", "trials", "failed_trials")
     return {
         "case": case.id,
-        "server": case.server,
-        "variant": case.variant,
-        "workload": case.workload,
-        "load": case.load,
-        "role": case.role,
-        "rank": row.rank,
-        "throughput_per_s": found.value if found else None,
+        **{name: getattr(case, name) for name in alike},
+        **{name: getattr(row, name) for name in shown},
+        "throughput_per_s": value_of(found),
         "low_per_s": known.low if known else found.low if found else None,
         "high_per_s": known.high if known else found.high if found else None,
-        "invalid": row.invalid,
-        "error_share": row.error_share,
-        "trials": row.trials,
-        "failed_trials": row.failed_trials,
         "server_cpu_share": row.cpu_share,
-        "peak_memory_bytes": row.peak_memory_bytes.value if row.peak_memory_bytes else None,
-        "start_ns": row.start_ns.value if row.start_ns else None,
+        "peak_memory_bytes": value_of(row.peak_memory_bytes),
+        "start_ns": value_of(row.start_ns),
     }
 
 
@@ -104,14 +101,6 @@ def _latency(trial: Trial) -> Iterator[dict[str, Any]]:
         for percentile, quantile in zip(_PERCENTILES, found, strict=True):
             if quantile is not None:
                 yield {"clock": clock, "percentile": float(percentile), "latency_ns": quantile.value_ns}
-
-
-def _windows(trial: Trial) -> Iterator[dict[str, Any]]:
-    return _served("windows", trial.measurement.windows if trial.measurement else ())
-
-
-def _slices(trial: Trial) -> Iterator[dict[str, Any]]:
-    return _served("slices", trial.arm.slices if trial.arm else ())
 
 
 def _served(table: str, each: Iterable[Window | Slice]) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from rich.text import Text
 from assay.core import units as fmt
 from assay.model.block import Block
 from assay.model.design import AnyDesign, ComparisonDesign, SearchDesign, StudyDesign
-from assay.model.interleaving import ArmSnapshot, InterleavedSnapshot
+from assay.model.interleaving import InterleavedSnapshot
 from assay.model.measurement import Snapshot
 from assay.model.run import Judgement, Run
 from assay.model.trial import Phase, Trial
@@ -152,7 +152,7 @@ class RunView:
 
     def slices(self, slots: Sequence[Slot], snapshot: InterleavedSnapshot) -> None:
         """Show how many servers warm up, or are measured."""
-        rounds = max(map(_rounds, snapshot.arms))
+        rounds = max(sum(one.phase == "measured" for one in arm.slices) for arm in snapshot.arms)
         failed = sum(one.failed for arm in snapshot.arms for one in arm.slices)
         measured = f", {fmt.counted(rounds, 'round')}" if rounds else ""
         self._doing = f"{DOING[self._phase]} {fmt.counted(len(slots), 'server')}{measured}{_failed(failed)}"
@@ -267,7 +267,3 @@ def _lines(now: str, latest: str = "") -> Group:
 
 def _failed(number: int) -> str:
     return f", {fmt.count(number)} failed" if number else ""
-
-
-def _rounds(arm: ArmSnapshot) -> int:
-    return sum(one.phase == "measured" for one in arm.slices)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from assay.core import units as fmt
 from assay.model.measurement import Histogram, Measurement
 from assay.model.run import Run
+from assay.report.exports import cell
 from assay.stats import quantiles
 from assay.stats.quantiles import of_windows
 
@@ -73,14 +74,8 @@ def windows_csv(run: Run) -> str:
     writer.writerow(("time", "case", "request", "metric", "value"))
     for one in tidy_rows(run):
         time = f"{one.time_ns // 10**9}.{one.time_ns % 10**9:09d}"
-        writer.writerow((time, _cell(one.case), _cell(one.request), one.metric, one.value))
+        writer.writerow((time, cell(one.case), cell(one.request), one.metric, one.value))
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    shown = fmt.visible(text)
-    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
 
 
 def line_protocol(run: Run) -> str:

@@ -17,7 +17,7 @@ from assay.report.charts.drawings import Axis, Strip, draw, lean
 from assay.report.document import Chart, Drawing
 from assay.report.model import compared as told
 from assay.report.model import order, tables
-from assay.report.model.followers import step_words
+from assay.report.model.followers import search_steps
 from assay.report.model.rows import (
     LoadRows,
     Row,
@@ -188,15 +188,7 @@ def _search(run: Run) -> Chart | None:
         ),
         draw=lambda width: _steps(found, capacity, width),
         heads=("trial", "rate", "objective", "seen"),
-        rows=as_rows(
-            (
-                str(number),
-                fmt.rate(step.rate_per_s),
-                step_words(step),
-                fmt.safe(step.why, 200),
-            )
-            for number, step in enumerate(found.steps, start=1)
-        ),
+        rows=as_rows([cell.text for cell in line.cells] for line in search_steps(run).lines),
     )
 
 

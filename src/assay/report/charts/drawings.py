@@ -34,6 +34,11 @@ class Curve:
     slices: tuple[tuple[float, float, float], ...] = ()
     faint: tuple[tuple[float, float, float], ...] = ()
 
+    @property
+    def heights(self) -> list[float]:
+        """What the vertical axis must hold of its points and intervals."""
+        return [y for _, *ys in (*self.points, *self.ends) for y in ys]
+
 
 @dataclass(frozen=True)
 class Frame:

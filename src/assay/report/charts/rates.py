@@ -277,7 +277,7 @@ def _against(
         points = tuple((at, one.value) for at, one, _ in each)
         curves.append(Curve(server, colours[server], points, ends, joined=level is None))
     across_x = [at for curve in curves for at, _ in curve.points]
-    values = [value for curve in curves for _, *ys in (*curve.points, *curve.ends) for value in ys]
+    values = [value for curve in curves for value in curve.heights]
     values += [level[0]] if level else []
     frame = Frame(
         x=lambda start, end: scale(across_x, start, end),

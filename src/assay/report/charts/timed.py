@@ -20,7 +20,6 @@ from assay.report.charts import data
 from assay.report.charts.data import Placed, why_bounds
 from assay.report.charts.drawings import Curve, Frame, ThroughputCurve, plot, throughput_courses
 from assay.report.document import Chart
-from assay.report.model import circumstances
 from assay.report.model.rows import LoadRows, Row, hues, short_name, time_words
 from assay.report.picture import as_rows, slug
 from assay.report.svg import Scale, near, proportional
@@ -97,7 +96,7 @@ def percentiles(place: Placed) -> Chart | None:
     ]
     reach = max(x for curve in curves for x, _ in curve.points)
     spread = any(low < high for curve in curves for _, low, high in curve.ends)
-    values = [y for curve in curves for _, *ys in (*curve.points, *curve.ends) for y in ys]
+    values = [y for curve in curves for y in curve.heights]
     frame = Frame(
         x=lambda start, end: Scale(2.0, max(reach, 2.5), start, end, log=True),
         y=lambda start, end: proportional(values, start, end),
@@ -170,12 +169,8 @@ def _ends(estimate: Estimate) -> tuple[float, float]:
 
 
 def _histograms(trials: Iterable[Trial], clock: str) -> Iterator[Histogram]:
-    for trial in trials:
-        if trial.measurement is None:
-            continue
-        times = (
-            trial.measurement.response_time if clock == "response time" else trial.measurement.service_time
-        )
+    for measured in (trial.measurement for trial in trials if trial.measurement):
+        times = measured.response_time if clock == "response time" else measured.service_time
         if times is not None and times.count:
             yield times
 
@@ -229,8 +224,9 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)
-    colours, unit = hues(run.header.cases), circumstances.unit_of(*sides)
-    units = "batches" if unit == "batch" else f"{unit}s"
+    colours = hues(run.header.cases)
+    restarted = not all(side.external for side in sides)
+    unit, units = ("block", "blocks") if restarted else ("batch", "batches")
     drawn = (
         Curve(
             f"{names[0]} / {names[1]}",
@@ -260,7 +256,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
 
 
 def _frame(drawn: Sequence[Curve], steps: int, units: str) -> Frame:
-    values = [1.0, *(value for curve in drawn for _, *ys in (*curve.points, *curve.ends) for value in ys)]
+    values = [1.0, *(value for curve in drawn for value in curve.heights)]
     return Frame(
         x=lambda start, end: Scale(1.0, float(steps), start, end),
         y=lambda start, end: near(values, start, end),
@@ -369,18 +365,11 @@ def _curve(name: str, colour: int | None, slices: Sequence[Slice], shown: _Span,
     """A server's slices as far as they are shown; of very many each so manieth."""
     late = [one for one in slices if one.start_ns >= shown.from_ns]
     some = late[:: max(1, -(-len(late) // most))]
-    warm, measured = (
-        tuple(
-            (
-                (one.start_ns - shown.zero_ns) / 1e9,
-                (one.start_ns + one.length_ns - shown.zero_ns) / 1e9,
-                _rate(one),
-            )
-            for one in some
-            if one.phase == phase
-        )
-        for phase in ("warmup", "measured")
-    )
+    pieces: dict[str, list[tuple[float, float, float]]] = {"warmup": [], "measured": []}
+    for one in some:
+        begin_ns = one.start_ns - shown.zero_ns
+        pieces[one.phase].append((begin_ns / 1e9, (begin_ns + one.length_ns) / 1e9, _rate(one)))
+    warm, measured = map(tuple, pieces.values())
     return Curve(name, colour, (), joined=False, slices=measured, faint=warm)
 
 
@@ -392,8 +381,4 @@ def _row(name: str, slices: Sequence[Slice]) -> tuple[str, ...]:
     rates = [_rate(one) for one in slices if one.phase == "measured"]
     if not rates:
         return (name, "0", *3 * (fmt.UNKNOWN,))
-    return (
-        name,
-        fmt.count(len(rates)),
-        *(fmt.rate(find(rates)) for find in (statistics.median, min, max)),
-    )
+    return name, fmt.count(len(rates)), *(fmt.rate(find(rates)) for find in (statistics.median, min, max))

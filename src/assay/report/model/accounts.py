@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.core import units as fmt
-from assay.model.account import CoreTime, ThreadTime, TimeAccount
+from assay.model.account import CoreTime, TimeAccount
 from assay.model.run import Run
 from assay.report.document import Cell, Column, Items, Section, TableLine, section, table
 from assay.report.model.rows import LoadRows
@@ -85,16 +85,12 @@ def _together(role: str, host: str, found: Sequence[CoreTime], accounts: Sequenc
 
 def _waited(role: str, accounts: Sequence[TimeAccount]) -> Iterator[str]:
     """How many threads were ready and waited for these cores, on average."""
+    wall_ns = sum(one.wall_ns for one in accounts)
     sides = {"server": [one.server for one in accounts], "generator": [one.generator for one in accounts]}
     for side, threads in sides.items():
-        lost = _lost(threads, sum(one.wall_ns for one in accounts))
-        if role in (side, "shared") and lost is not None:
-            yield f"{side} {lost:.2g}"
-
-
-def _lost(threads: Sequence[ThreadTime | None], wall_ns: int) -> float | None:
-    waited_ns = [one.waited_ns for one in threads if one is not None and one.waited_ns is not None]
-    return sum(waited_ns) / wall_ns if wall_ns and len(waited_ns) == len(threads) else None
+        waited_ns = [one.waited_ns for one in threads if one is not None and one.waited_ns is not None]
+        if role in (side, "shared") and wall_ns and len(waited_ns) == len(threads):
+            yield f"{side} {sum(waited_ns) / wall_ns:.2g}"
 
 
 def accounts_of(run: Run, found: Sequence[LoadRows]) -> Iterator[tuple[str, str, tuple[TimeAccount, ...]]]:

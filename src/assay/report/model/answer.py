@@ -43,14 +43,11 @@ def _controls(run: Run) -> Iterator[str]:
         case = seen.find(control)
         assert case is not None  # its ratio was made of it
         name = name_of_case(run, case.case.control_of)
-        bias = "the run is biased (D1)" if failed else _bias(ratio)
-        yield f"A/A control: {name} differed from itself by {_differed(ratio)}: {bias}, and {claimed}."
-
-
-def _bias(ratio: Estimate) -> str:
-    """How large a bias may be is all that an interval decides, however wide it is."""
-    known = ratio.low is not None and ratio.high is not None
-    return "no bias is seen beyond that" if known else "so few blocks bound no bias"
+        known = ratio.low is not None and ratio.high is not None
+        # How large a bias may be is all that an interval decides, however wide it is.
+        bias = "no bias is seen beyond that" if known else "so few blocks bound no bias"
+        bias = "the run is biased (D1)" if failed else bias
+        yield f"A/A control: {name} differed from itself by {differed(ratio)}: {bias}, and {claimed}."
 
 
 def _thresholds(run: Run) -> Iterator[str]:
@@ -79,7 +76,8 @@ def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float
             return f"{value:g}"
 
 
-def _differed(ratio: Estimate) -> str:
+def differed(ratio: Estimate) -> str:
+    """How far a ratio is from 1: "+0.4 % [−1.2 %, +2.0 %]"."""
     measured = fmt.signed_share(ratio.value - 1)
     if ratio.low is None or ratio.high is None:
         return measured

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -33,13 +34,10 @@ def of_cases(cases: Mapping[str, Sequence[Measurement]], *, times: bool = True) 
     """The same of the trials of each case, by its name: counts of all of them, times as of other tables. A
     single case is not named."""
     lines = [line for name, trials in cases.items() for line in _lines(name, trials, times)]
-    note = "response time from the intended start" if _is_open(cases) else "service time from the send"
+    is_open = any(one.response_time is not None for one in chain.from_iterable(cases.values()))
+    note = "response time from the intended start" if is_open else "service time from the send"
     columns = (Column("server", "server", key=len(cases) > 1), *_COLUMNS)
     return table("", columns, lines, note)
-
-
-def _is_open(cases: Mapping[str, Sequence[Measurement]]) -> bool:
-    return any(one.response_time is not None for one in chain.from_iterable(cases.values()))
 
 
 def _lines(case: str, trials: Sequence[Measurement], times: bool) -> Iterator[TableLine]:
@@ -73,15 +71,11 @@ def _times(figures: Sequence[RequestFigures], times: bool) -> Iterator[str]:
 
 def _unusual(figures: Sequence[RequestFigures]) -> str:
     """Statuses where they are not all 200, then ways of failing."""
-    statuses, failures = (_sum(getattr(one, name) for one in figures) for name in ("statuses", "failures"))
+    statuses, failures = Counter[str](), Counter[str]()
+    for one in figures:
+        statuses.update(one.statuses)
+        failures.update(one.failures)
     shown = statuses if set(statuses) - {"200"} else {}
     said = [f"{status}: {fmt.count(count)}" for status, count in sorted(shown.items())]
     said += [f"{kind.replace('_', ' ')}: {fmt.count(count)}" for kind, count in failures.items()]
     return ", ".join(said)
-
-
-def _sum(counts: Iterator[dict[str, int]]) -> dict[str, int]:
-    added: dict[str, int] = {}
-    for name, count in chain.from_iterable(one.items() for one in counts):
-        added[name] = added.get(name, 0) + count
-    return added

@@ -17,7 +17,7 @@ from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import name_of_case, short_name, with_names
 from assay.stats import MINIMUM_EFFECT
 from assay.stats.interleaved import Spread, more_needed, spread
-from assay.stats.sides import Side, left_out, round_logs
+from assay.stats.sides import left_out, round_logs
 from assay.verdict import see_runs
 from assay.verdict.pairs import sides as sides_of
 
@@ -35,11 +35,6 @@ class _RatioPair(NamedTuple):
     half: float
     external: bool
     left_out: float
-
-
-def unit_of(a: Side, b: Side) -> str:
-    """What each value of a pair is called: of servers that nobody restarts a batch of rounds."""
-    return "batch" if a.external and b.external else "block"
 
 
 def sentences(run: Run) -> Iterator[str]:

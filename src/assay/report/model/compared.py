@@ -81,6 +81,7 @@ def document(found: RunComparison, charts: tuple[Chart, ...] = ()) -> Document:
     below = [f"{len(shown) - _MOST_LINES} more changes: --verbose"] if len(shown) > _MOST_LINES else []
     if rest and shown:
         below.append(f"no change is shown in the other {fmt.counted(len(rest), 'figure')}")
+    same = [(len(told) - len(apart), "without a change shown")] if len(told) > len(apart) else []
     conclusion = tuple(_conclusion(found)) or (_summed_up(apart, told),)
     lines = [TableLine(_cells(one), detail=place >= _MOST_LINES) for place, one in enumerate(shown)]
     return Document(
@@ -90,20 +91,17 @@ def document(found: RunComparison, charts: tuple[Chart, ...] = ()) -> Document:
         below=tuple(below),
         warnings=tuple(fmt.safe(said, 200) for said in found.warnings),
         footer=(fmt.safe(f"base {found.base.header.run_id}, new {found.new.header.run_id}; 95 % CI", 160),),
-        state=_counted(told, apart),
+        state=", ".join(f"{number} {word}" for number, word in (*_counts(apart), *same)),
         tone="bad" if any(direction(one) == "worse" for one in apart) else "good" if apart else "plain",
         pictures=charts,
         sections=tuple(_sections(found)),
     )
 
 
-def _counted(told: Sequence[Change], apart: Sequence[Change]) -> str:
-    """How many figures are worse, better, or without a change shown."""
+def _counts(apart: Sequence[Change]) -> list[tuple[int, str]]:
+    """How many figures are worse, and how many better."""
     worse = sum(direction(one) == "worse" for one in apart)
-    counts = ((worse, "worse"), (len(apart) - worse, "better"))
-    said = [f"{number} {word}" for number, word in counts if number]
-    same = len(told) - len(apart)
-    return ", ".join([*said, *([f"{same} without a change shown"] if same else [])])
+    return [(number, word) for number, word in ((worse, "worse"), (len(apart) - worse, "better")) if number]
 
 
 def _sections(found: RunComparison) -> Iterator[Section]:
@@ -150,11 +148,8 @@ def _summed_up(apart: Sequence[Change], told: Sequence[Change]) -> str:
         return "Nothing can be compared: no figure stands on both sides"
     if not apart:
         return f"no change is shown in any of {fmt.counted(len(told), 'figure')}"
-    worse = [one for one in apart if direction(one) == "worse"]
-    better = len(apart) - len(worse)
-    said = [f"{fmt.counted(len(worse), 'figure')} worse"] if worse else []
-    said += [f"{fmt.counted(better, 'figure')} better"] if better else []
-    return f"new against base: {', '.join(said)}"
+    said = ", ".join(f"{fmt.counted(number, 'figure')} {word}" for number, word in _counts(apart))
+    return f"new against base: {said}"
 
 
 def _by_case(found: RunComparison) -> Iterator[Table]:

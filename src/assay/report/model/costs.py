@@ -48,12 +48,8 @@ def cost_sections(run: Run, found: Sequence[LoadRows]) -> tuple[CostSection, ...
     for section in found:
         counted = _counted(run, section)
         if counted:
-            title = (
-                f"What a request costs: {fmt.safe(section.title)}"
-                if section.title
-                else "What a request costs"
-            )
-            made.append(cost_section(title, counted))
+            of = f": {fmt.safe(section.title)}" if section.title else ""
+            made.append(cost_section(f"What a request costs{of}", counted))
     return tuple(made)
 
 
@@ -87,11 +83,8 @@ def _alone(name: str, of: ByBlock) -> Iterator[str]:
         return
     said = f"{name} spends {fmt.time(cpu.value)} of CPU a request"
     said += f", {_like(cpu.value, kernel.value)} of them in the kernel" if kernel else ""
-    yield (
-        f"{said}: it makes {_amount('count', calls.value)} system calls for an answer."
-        if calls
-        else f"{said}."
-    )
+    made = f": it makes {_amount('count', calls.value)} system calls for an answer" if calls else ""
+    yield f"{said}{made}."
 
 
 def _pair(name_a: str, a: ByBlock, name_b: str, b: ByBlock) -> Iterator[str]:
@@ -125,11 +118,8 @@ def _reasons(of: ByBlock, other: str, less: ByBlock) -> Iterator[str]:
     """What it also has more of, shown and by enough: in the order of what costs most."""
     for name, words, least in _REASONS:
         quantity = why.BY_NAME[name]
-        more, here, there = (
-            why.difference(less, of, quantity),
-            why.cost(of, quantity),
-            why.cost(less, quantity),
-        )
+        more, here = why.difference(less, of, quantity), why.cost(of, quantity)
+        there = why.cost(less, quantity)
         if more is None or here is None or there is None or not why.is_shown(more):
             continue
         if more.value >= max(least, _LEAST_RELATIVE * there.value):
@@ -180,16 +170,14 @@ def _ends(time: Estimate) -> str:
 
 
 def _amount(unit: str, value: float) -> str:
-    if unit == "time":
-        return ("−" if value < 0 else "") + fmt.time(abs(value))
-    if unit == "bytes":
-        return ("−" if value < 0 else "") + fmt.size(abs(value))
-    if abs(value) < 0.0005:
-        return "0"
     sign, size = ("−" if value < 0 else ""), abs(value)
-    return sign + (
-        fmt.significant(size, 2) if size < 10 else fmt.grouped(size) if size >= 1000 else f"{size:.1f}"
-    )
+    if unit in ("time", "bytes"):
+        return sign + (fmt.time(size) if unit == "time" else fmt.size(size))
+    if size < 0.0005:
+        return "0"
+    if size < 10:
+        return sign + fmt.significant(size, 2)
+    return sign + (fmt.grouped(size) if size >= 1000 else f"{size:.1f}")
 
 
 def _signed(more: Estimate) -> str:
@@ -259,10 +247,8 @@ def _calls(counted: Mapping[str, ByBlock]) -> Iterator[Table]:
     shown = sorted(sums, key=lambda call: -sums[call])[:_MOST_CALLS]
     columns = [Column("call", "system call", key=True)]
     columns += [Column(f"server {place}", name, right=True) for place, name in enumerate(by_server)]
-    lines = [
-        TableLine(
-            (Cell(call), *(Cell(_amount("count", calls.get(call, 0.0))) for calls in by_server.values()))
-        )
-        for call in shown
-    ]
+    counts = (
+        (call, *(_amount("count", calls.get(call, 0.0)) for calls in by_server.values())) for call in shown
+    )
+    lines = (TableLine(tuple(map(Cell, words))) for words in counts)
     yield table("System calls of an answer, by name", columns, lines, "sampled in loads of their own")

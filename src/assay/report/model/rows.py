@@ -295,7 +295,8 @@ def _order(row: Row) -> tuple[bool, int, float]:
 def _row(run: Run, case: Case) -> Row:
     trials = [trial for trial in run.trials if trial.case == case.id]
     measured = [trial for trial in trials if trial.measurement]
-    place = _place(run, case)
+    ranking = run.judgement.ranking if run.judgement else ()
+    place = next((place for place in ranking if place.case == case.id), None)
     findings = verdict.concerning(ordered_findings(run), case.id)
     invalid = verdict.invalid(findings, case.id) or bool(place and place.invalid)
     # The trials of a search are at many rates: their times have no common quantile, their rates no mean.
@@ -334,12 +335,6 @@ def _cpu_shares(trials: Iterable[Trial]) -> Iterator[float]:
     for trial in trials:
         if trial.server is not None and trial.server.cpu_share is not None:
             yield trial.server.cpu_share
-
-
-def _place(run: Run, case: Case) -> Ranked | None:
-    if run.judgement is None:
-        return None
-    return next((place for place in run.judgement.ranking if place.case == case.id), None)
 
 
 def _quantile(trials: Sequence[Trial], p: float, *, response: bool) -> OverTrials | None:

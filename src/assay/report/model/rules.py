@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from assay.model.finding import Severity
 from assay.report.document import Cell, Column, Labelled, Paragraph, Section, TableLine, Tone, table
 from assay.report.model.answer import threshold_words
 from assay.report.model.values import ORDER
-from assay.verdict import RULES, Rule, Threshold
+from assay.verdict import RULES, Rule
 from assay.verdict.rule import NONE
 
 if TYPE_CHECKING:
@@ -59,19 +58,13 @@ def _line(rule: Rule) -> TableLine:
 _TONES: dict[Severity, Tone] = {"error": "bad", "warning": "warn", "note": "plain"}
 
 
-@dataclass(frozen=True, slots=True)
-class RulePage:
-    """All there is to say about a rule: sections by name, in their order, each of one or more paragraphs."""
+def page(rule: Rule | AuditRule) -> dict[str, tuple[str, ...]]:
+    """All there is to say about a rule: sections by name, in their order, each of one or more paragraphs.
 
-    code: str
-    title: str
-    sections: Mapping[str, tuple[str, ...]]
-
-
-def page(rule: Rule | AuditRule) -> RulePage:
-    """The rule's page, from what the code says and what `verdict/notes` adds; without empty sections."""
+    They come from what the code says and what `verdict/notes` adds; there are no empty ones.
+    """
     sections = _of_verdicts(rule) if isinstance(rule, Rule) else _of_audits(rule)
-    return RulePage(rule.code, rule.title, {name: items for name, items in sections.items() if any(items)})
+    return {name: items for name, items in sections.items() if any(items)}
 
 
 def _of_verdicts(rule: Rule) -> dict[str, tuple[str, ...]]:
@@ -84,7 +77,9 @@ def _of_verdicts(rule: Rule) -> dict[str, tuple[str, ...]]:
         "effect": (*(effects.words for effects in rule.effects), *as_note),
         "meaning": (rule.meaning,),
         "remedy": (rule.remedy,),
-        "thresholds": tuple(f"`{one.name}` = {_written(one)}: {one.meaning}" for one in rule.thresholds),
+        "thresholds": tuple(
+            f"`{one.name}` = {threshold_words(one.unit, one.value)}: {one.meaning}" for one in rule.thresholds
+        ),
         "in a study": (f"{setting}; each finding of the rule then says why" if rule.thresholds else "",),
         "exempt": (f"servers of role {', '.join(sorted(rule.exempt))}" if rule.exempt else "",),
         "passing": ("met in at most one trial of five it is a note" if rule.passing else "",),
@@ -117,14 +112,14 @@ def _notes(code: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def in_full(told: RulePage) -> Section:
-    """A page, without Markdown."""
+def in_full(rule: Rule | AuditRule) -> Section:
+    """A rule's page, without Markdown."""
     lines = []
-    for name, items in told.sections.items():
+    for name, items in page(rule).items():
         mark = "- " if name in _LISTS and len(items) > 1 else ""
         for number, item in enumerate(items):
             lines.append((name if number == 0 else "", mark + item.replace("`", "")))
-    return Section(told.code, f"{told.code}  {told.title}", (Labelled(tuple(lines)),))
+    return Section(rule.code, f"{rule.code}  {rule.title}", (Labelled(tuple(lines)),))
 
 
 def pages_as_json(rules: Iterable[Rule | AuditRule]) -> str:
@@ -168,7 +163,3 @@ def _for_programs(rule: Rule) -> dict[str, object]:
         "source": rule.source,
         "thresholds": rule.thresholds,
     }
-
-
-def _written(threshold: Threshold) -> str:
-    return threshold_words(threshold.unit, threshold.value)

@@ -27,7 +27,7 @@ from assay.report.document import (
     section,
 )
 from assay.report.model import accounts, by_request, circumstances, followers, order, tables
-from assay.report.model.answer import answer, name, question, state
+from assay.report.model.answer import answer, differed, name, question, state
 from assay.report.model.costs import cost_sections
 from assay.report.model.loads import limit_lines
 from assay.report.model.rows import (
@@ -205,10 +205,9 @@ def _controls(run: Run) -> Iterator[str]:
         return
     for ratio in verdict.see_run(run).controls.values():
         half = fmt.half_width(ratio)
-        if half is None or half > _TELLING_CONTROL or ratio.low is None or ratio.high is None:
+        if half is None or half > _TELLING_CONTROL:
             continue
-        low, high = fmt.signed_share(ratio.low - 1), fmt.signed_share(ratio.high - 1)
-        yield f"A/A difference: {fmt.signed_share(ratio.value - 1)} [{low}, {high}]"
+        yield f"A/A difference: {differed(ratio)}"
 
 
 def _failures(found: Sequence[LoadRows]) -> Iterator[str]:

@@ -182,14 +182,13 @@ def steps(run: Run) -> Table | None:
         Column("trials", "trials"),
         Column("why", "the last one"),
     )
-    lines = [_step_line(fmt.rate(rate), rates[rate], detail=rate not in near) for rate in sorted(rates)]
+    lines = []
+    for rate, at in sorted(rates.items()):
+        signs = "".join({True: "✓", False: "✗", None: "?"}[step.holds] for step in at)
+        held = Cell(signs, "good" if all(step.holds for step in at) else "warn")
+        cells = (Cell(fmt.rate(rate)), held, Cell(fmt.safe(at[-1].why, 50)))
+        lines.append(TableLine(cells, detail=rate not in near))
     return table("Rates", columns, lines)
-
-
-def _step_line(rate: str, at: Sequence[Step], *, detail: bool) -> TableLine:
-    signs = "".join({True: "✓", False: "✗", None: "?"}[step.holds] for step in at)
-    tone: Tone = "good" if all(step.holds for step in at) else "warn"
-    return TableLine((Cell(rate), Cell(signs, tone), Cell(fmt.safe(at[-1].why, 50))), detail=detail)
 
 
 _COLUMNS = (
