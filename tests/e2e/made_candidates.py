@@ -16,7 +16,7 @@ PATIENCE_S = 240.0
 
 QUICK = ("-d", "150ms", "--warm-up", "0", "-c", "2", "-t", "1", "--sequential")
 PROGRAM = r"""
-import argparse, os, socket, subprocess, sys, threading, time
+import argparse, os, signal, socket, subprocess, sys, threading, time
 
 flags = argparse.ArgumentParser()
 flags.add_argument("--port", type=int, default=int(os.environ.get("PORT", "0")))
@@ -30,10 +30,23 @@ flags.add_argument("--calls", type=int, default=0)
 flags.add_argument("--burn-us", type=int, default=0)
 flags.add_argument("--fork", action="store_true")
 flags.add_argument("--helper", action="store_true")
+flags.add_argument("--meets", default="")
 given = flags.parse_args()
 answered = 0
 if given.helper:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)  # " + __file__])
+
+def end(*_):
+    open(os.path.join(given.meets, f"ends-{os.getpid()}"), "w").close()
+    ended = lambda: sum(name.startswith("ends-") for name in os.listdir(given.meets))
+    wanted = ended() + ended() % 2  # they end in twos
+    while ended() < wanted:
+        time.sleep(0.01)
+    open(os.path.join(given.meets, f"met-{os.getpid()}"), "w").close()
+    os._exit(0)
+
+if given.meets:
+    signal.signal(signal.SIGTERM, end)
 
 def work():
     for _ in range(given.calls):

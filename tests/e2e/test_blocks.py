@@ -102,6 +102,20 @@ def test_the_servers_of_a_block_are_alive_at_once_and_take_slices(tmp_path: Path
     assert descendants() == []
 
 
+def test_the_servers_of_a_block_end_while_it_is_stored_and_judged(tmp_path: Path) -> None:
+    class SeesThemEnd(Silent):
+        def block_finished(self, block: Block) -> None:
+            """In the thread that goes on: nobody waits for them before this is over."""
+            pids = [one.server.pid for one in block.trials if one.server]
+            assert len(pids) == 2
+            left = [each for each in psutil.process_iter() if each.pid in pids]
+            assert psutil.wait_procs(left, timeout=60)[1] == []
+
+    made_studies.write(tmp_path, ["right", "slow"], blocks=2, interleaved=True, measure_s=0.6)
+    assert len(made_studies.run(tmp_path, SeesThemEnd()).blocks) == 2
+    assert descendants() == []
+
+
 def test_what_a_service_used_is_told_of_the_server_whose_slice_it_was(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "asks upstream"], blocks=2, interleaved=True, measure_s=0.6)
     made_studies.add_upstream(tmp_path)

@@ -44,6 +44,14 @@ def test_a_candidate_given_twice_is_a_build_of_one_program_and_no_difference(tmp
     assert "is faster" not in ended.stdout
 
 
+def test_candidates_end_together_once_they_have_been_asked_and_after_each_block(tmp_path: Path) -> None:
+    ended = assay(tmp_path, "versus", *[command(tmp_path, "--meets", ".")] * 2, *QUICK, "--budget", "4s")
+    assert ended.returncode in (0, 1), ended.stderr
+    met, ends = ({one.name.partition("-")[2] for one in tmp_path.glob(f"{of}-*")} for of in ("met", "ends"))
+    measured = [trial.server.pid for trial in stored(tmp_path).trials if trial.server]
+    assert met == ends and len(ends) == 2 + len(measured)
+
+
 @pytest.mark.beside
 def test_a_candidate_that_answers_nothing_right_sits_once(tmp_path: Path) -> None:
     words = (command(tmp_path, "--fail-after", "8"), command(tmp_path), "--name", "full", "--name", "sound")

@@ -338,3 +338,15 @@ def test_an_engine_of_another_machine_is_one_clear_line(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (2, "")
     [line] = ended.stderr.splitlines()
     assert "cannot be loaded on this machine" in line and platform.machine() in line and "wheel" in line
+
+
+def test_a_program_that_ends_does_at_its_end_what_was_asked_and_waits_for_its_threads() -> None:
+    asked = "import atexit, threading; atexit.register(print, 'at the end', flush=True); "
+    joins = "threading.main_thread().join(), print('late', flush=True)"
+    late = f"threading.Thread(target=lambda: ({joins})).start(); "
+    for before, told in (("", ""), (late, "late\n")):
+        program = f"{asked}{before}from assay.cli.main import main; main()"
+        command = [sys.executable, "-c", program, "--version"]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert ended.stdout.partition("\n")[2] == f"{told}at the end\n"
+        assert ended.stderr == ""

@@ -8,11 +8,10 @@ the share is of.
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -36,7 +35,7 @@ from assay.plan.next import Slot, next_trial
 from assay.plan.resolved import ResolvedCase, ResolvedRun
 from assay.servers import host, supervised
 from assay.servers.build import Prepared
-from assay.servers.cores import CoreSplit
+from assay.servers.cores import CoreSplit, kept_on
 from assay.servers.emulation import Ways
 from assay.servers.hooks import Hooks
 from assay.servers.server import ExternalServer, RunningServer
@@ -165,6 +164,7 @@ class WarmPool:
 
     note: Callable[[str], None]
     _warm: dict[str, Warm] = field(default_factory=dict)
+    _leaving: dict[str, Future[ServerFailed | None]] = field(default_factory=dict)
 
     def keep(self, case: str, running: Running, warm_up: WarmUpSeen | None) -> None:
         """Take a server over: it is stopped from here."""
@@ -189,13 +189,21 @@ class WarmPool:
         self.only(others)
         return None
 
+    def dismiss_but(self, cases: Collection[str]) -> None:
+        """Begin to stop all but those: together, so that none waits for another's end. `only` waits for
+        theirs."""
+        leaving = [case for case in self._warm if case not in cases]
+        pool = ThreadPoolExecutor(len(leaving) or 1, thread_name_prefix="stop")
+        self._leaving |= {case: pool.submit(_stopped, self._warm.pop(case)) for case in leaving}
+        pool.shutdown(wait=False)
+
     def only(self, cases: Collection[str]) -> None:
-        """Stop all but those: together, so that none waits for another's end."""
-        leaving = {case: self._warm.pop(case) for case in [*self._warm] if case not in cases}
-        with ThreadPoolExecutor(len(leaving) or 1, thread_name_prefix="stop") as pool:
-            for case, problem in zip(leaving, pool.map(_stopped, leaving.values()), strict=True):
-                if problem is not None:
-                    self.note(f"{case}: {problem.reason}")
+        """Stop all but those, and wait until they are gone."""
+        self.dismiss_but(cases)
+        while self._leaving:
+            case, ending = self._leaving.popitem()
+            if (problem := ending.result()) is not None:
+                self.note(f"{case}: {problem.reason}")
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -252,6 +260,13 @@ class Bench:
     where: Where = HERE
     why: bool = False
 
+    def expects(self, starts: int) -> None:
+        """So many servers will be started here next, and nothing is measured now: whoever stands over them
+        starts meanwhile, on the cores that idle."""
+        if not self.where.nodes:
+            with kept_on(self.split.server):
+                supervised.make_ready(starts)
+
 
 @contextlib.contextmanager
 def open_bench(
@@ -272,10 +287,10 @@ def open_bench(
         opened.callback(stop_all)
         hooks = opened.enter_context(Hooks(commands, logs, folder))
         _raise_limits(observer)
-        opened.enter_context(_on_client_cores(run.split))
-        hooks.before_first(design.candidates if isinstance(design, CandidatesDesign) else ())
+        opened.enter_context(kept_on(run.split.client))
+        candidates = design.candidates if isinstance(design, CandidatesDesign) else ()
         none = Services((), settings, run.split, logs)
-        yield Bench(
+        bench = Bench(
             settings=settings,
             split=run.split,
             logs=logs,
@@ -287,6 +302,9 @@ def open_bench(
             where=where,
             why=design.why,
         )
+        bench.expects(sum(bool(one.command) for one in candidates))
+        hooks.before_first(candidates)
+        yield bench
 
 
 def _raise_limits(observer: Observer) -> None:
@@ -294,20 +312,6 @@ def _raise_limits(observer: Observer) -> None:
     was, now = host.raise_descriptor_limit()
     if was != now:
         observer.note(f"raised the limit of open files from {was} to {now}")
-
-
-@contextlib.contextmanager
-def _on_client_cores(split: CoreSplit) -> Iterator[None]:
-    """Keep the harness off the servers' cores; put back what was."""
-    if not split.client:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, split.client)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 MOST_ARMS = 64

@@ -186,7 +186,7 @@ def begin(
     process is left.
     """
     with open_bench(resolved, settings, observer or Silent(), where) as bench:
-        resolved = _announced(settled(first_look(resolved, bench), where), bench.observer)
+        resolved = _announced(first_look(settled(resolved, where), bench), bench.observer)
         header = header_for(resolved, command, series, where)
         with store.create(settings.results, header) as run_file:
             begun(header.run_id)
@@ -233,8 +233,12 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
                 held.only(to_stand(run))
                 if isinstance(due, DueBlock):
                     block = _block(resolved, due, servers, bench)
+                    after = run.after(block)
+                    held.dismiss_but(standing := to_stand(after))  # they end while it is stored and judged
                     run_file.append(BlockDone(block=block), observer.note)
-                    run = run.after(block)
+                    run = after
+                    if not standing:
+                        bench.expects(sum(trial.server is not None for trial in block.trials))
                     observer.block_finished(block)
                     if block.cut:
                         raise KeyboardInterrupt

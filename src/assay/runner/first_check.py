@@ -2,8 +2,9 @@
 
 Answers that vary by themselves (a random quotation, a date) are alike where their lengths overlap.
 
-Candidates are started once and asked; servers of a study are asked while others are still built: whoever
-waits minutes for a build should not hear only then that another server answers wrongly.
+Candidates are started once and asked, and those that can live side by side end together; servers of a study
+are asked while others are still built: whoever waits minutes for a build should not hear only then that
+another server answers wrongly.
 """
 
 from __future__ import annotations
@@ -163,12 +164,18 @@ def first_look(run: ResolvedRun, bench: Bench) -> ResolvedRun:
 
 
 def _alike(comparison: ComparisonDesign, run: ResolvedRun, bench: Bench) -> ComparisonDesign:
-    """The comparison, with the length that every answer has, if it has one."""
+    """The comparison, with the length that every answer has, if it has one. Candidates that are to be
+    interleaved end while others are asked, or what comes next is made."""
     found: dict[str, SampledAnswers] = {}
+    together = comparison.interleave is not None and not bench.where.nodes
     for case in run.cases:
         if case.case.role != "control":
             bench.observer.server_preparing(case.case.id, "asking it")
             found[case.case.id] = _started(case, bench, partial(_ask, case))
+        if not together:
+            bench.warm_pool.only(())
+    bench.warm_pool.dismiss_but(())
+    bench.expects(sum(isinstance(case.ready, Prepared) for case in run.cases) if together else 1)
     first, *others = found
     for other in others:
         _compare(comparison, bench, (first, found[first]), (other, found[other]))
@@ -192,6 +199,7 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
         return answers, closed_per_s
 
     answers, closed_per_s = _started(case, bench, check)
+    bench.warm_pool.only(())
     found = range_of(
         parse(bounds.objective),
         closed_per_s,
@@ -207,14 +215,15 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
 
 
 def _started(case: ResolvedCase, bench: Bench, look: Callable[[Running], T]) -> T:
-    """What a look at the server, started for it, sees. InputError where it does not answer."""
+    """What a look at the server, started for it, sees; the pool has it then. InputError where it does not
+    answer."""
     assert case.ready is not None  # a candidate's server needs no preparation
     try:
         running = start(case, case.ready, bench, case.case.id)
         try:
             return look(running)
         finally:
-            running.stop()
+            bench.warm_pool.keep(case.case.id, running, None)
     except ServerFailed as failed:
         raise InputError(f"{case.case.id}: {failed.reason}") from failed
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,22 @@ class CoreSplit:
     def client_cores(self) -> int:
         """How many cores the client has."""
         return len(self.client) or self.cores
+
+
+@contextlib.contextmanager
+def kept_on(cpus: Iterable[int]) -> Iterator[None]:
+    """Keep this thread, and what it starts, on those cores for as long as a `with` block lasts; where none
+    is named, on those that it has."""
+    wanted = set(cpus)
+    if not wanted:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, wanted)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def split_cores() -> CoreSplit:

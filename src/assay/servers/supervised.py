@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
@@ -180,13 +180,7 @@ class Kept:
         self._silent = False
         self.supervisor_pid = 0
         """The process that is the parent of the tree; 0 until it is there."""
-        self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(mark())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,  # the terminal's Ctrl-C is for the harness alone
-        )
+        self._supervisor = _waiting_supervisor() or _new_supervisor()
         _live.add(self)
         try:
             self._send(_order_json(order))
@@ -283,6 +277,63 @@ class Kept:
         return tail(self.order.log, self._log_begin)
 
 
+def _new_supervisor() -> subprocess.Popen[bytes]:
+    """One that waits for its order."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_SUPERVISOR), str(mark())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,  # the terminal's Ctrl-C is for the harness alone
+    )
+
+
+class _WithoutOrder(NamedTuple):
+    """A supervisor without an order, and the network of the thread that started it, which will be its
+    program's."""
+
+    supervisor: subprocess.Popen[bytes]
+    network: int
+
+
+_waiting: list[_WithoutOrder] = []
+
+
+def make_ready(programs: int) -> None:
+    """Start the supervisors of so many programs to come: they need longer to start than many a program.
+    Those that none has come for go with `stop_all`."""
+    while len(_waiting) < programs:
+        _waiting.append(_WithoutOrder(_new_supervisor(), _network()))
+
+
+def _waiting_supervisor() -> subprocess.Popen[bytes] | None:
+    """One that was made ready in this thread's network, and lives."""
+    here = _network()
+    for one in [*_waiting]:
+        if one.network == here and one.supervisor.poll() is None:
+            with contextlib.suppress(ValueError):  # another thread was faster
+                _waiting.remove(one)
+                return one.supervisor
+    return None
+
+
+def _network() -> int:
+    """What tells the network namespace of this thread from others; 0 where there are none."""
+    try:
+        return os.stat("/proc/thread-self/ns/net").st_ino  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+def _let_go(supervisor: subprocess.Popen[bytes]) -> None:
+    """End one that has had no order: nothing is below it."""
+    supervisor.kill()
+    for pipe in (supervisor.stdin, supervisor.stdout):
+        if pipe is not None:
+            pipe.close()
+    supervisor.wait()
+
+
 def _end_session(of: int) -> int:
     """Kill what is left of a supervisor that was killed: its own child went with it, but not that one's
     children. How many there were."""
@@ -301,6 +352,8 @@ _live: set[Kept] = set()
 
 def stop_all() -> None:
     """End every program that is still kept: what Ctrl-C in the midst of anything may have left."""
+    while _waiting:
+        _let_go(_waiting.pop().supervisor)
     for kept in list(_live):
         kept.stop()
 
@@ -335,6 +388,7 @@ def _order_json(order: StartOrder) -> str:
             "cwd": str(order.cwd),
             "log": str(order.log),
             "cpus": list(order.cpus),
+            "own_cpus": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [],
             "grace_s": order.grace_s,
             "stop_signal": int(order.stop_signal),
             # Whatever a server needs and may have; how many connections it is offered is the study's affair.

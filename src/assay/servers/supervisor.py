@@ -20,7 +20,8 @@ killed, all that it stood over comes back to the guard (it is a child subreaper,
 the guard is, the child gets SIGTERM from the kernel (PR_SET_PDEATHSIG) and ends everything in order.
 
 The order is the first line of standard input, not an argument: environments may hold what others should
-not see. JSON: {"command", "env", "cwd", "log", "cpus", "grace_s", "stop_signal", "nofile", "user", "remove"}.
+not see. JSON: {"command", "env", "cwd", "log", "cpus", "own_cpus", "grace_s", "stop_signal", "nofile",
+"user", "remove"}. It may come long after the start: until then the supervisor waits, on any core.
 """
 
 from __future__ import annotations
@@ -46,11 +47,13 @@ _POLL_S = 0.02
 
 def main() -> int:
     """Stand over the program until all of it is gone."""
+    prctl = _prctl()  # what there is to import is imported before there is an order
     order = _order()
     if order is None:
         return 1
-    prctl = _prctl()
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if order["own_cpus"]:
+        os.sched_setaffinity(0, order["own_cpus"])
     guard, supervisor = os.getpid(), os.fork()
     if supervisor:
         return _guard(supervisor, order["remove"])
@@ -210,10 +213,15 @@ def _end(pid: int, gone: bool, grace_s: float, stop_signal: int, wakeup: int) ->
 
 
 def _remove(folder: str) -> None:
-    """Remove the program's private folder: nobody else is left to do it."""
-    import shutil
+    """Remove the program's private folder: nobody else is left to do it. Mostly it is empty, or gone."""
+    try:
+        os.rmdir(folder)  # noqa: PTH106 - `pathlib` takes as long to import as all else here
+    except FileNotFoundError:
+        return
+    except OSError:
+        import shutil
 
-    shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _descendants() -> set[int]:
@@ -275,4 +283,4 @@ def _prctl() -> Callable[[int, int], int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    os._exit(main())  # nothing is left to write, and whoever ends it waits for its end
