@@ -184,3 +184,12 @@ def test_packages_that_what_is_asked_needs_are_named_where_they_are_missing(
     packages = "wrk apache2-utils nginx strace" + (" nghttp2-client h2o libssl-dev" if has_http2 else "")
     wanted = f"✗ missing Debian packages; install them with: sudo apt-get install {packages}\n"
     assert (done.returncode, done.stderr) == (2, wanted)
+
+
+def test_what_is_timed_keeps_its_bytecode_as_an_installed_package_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("ASSAY_CACHE", "elsewhere")
+    settings = bench("answer_time").as_installed()
+    assert "PYTHONDONTWRITEBYTECODE" not in settings and settings["ASSAY_CACHE"] == "elsewhere"
