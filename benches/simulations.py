@@ -206,7 +206,7 @@ def orders(
 
 def pairs(values: Sequence[Mapping[int, float]], pooled: bool = True) -> dict[tuple[str, str], PairedRatio]:
     """Every two cases against each other, as a ranking does it."""
-    rows = [[math.log(each[block]) for block in sorted(each)] for each in values]
+    rows = [{block: math.log(value) for block, value in each.items()} for each in values]
     shared = pool(rows, alike=False) if pooled else None
     made = {
         (f"c{a}", f"c{b}"): pair(Side(values[a]), Side(values[b]), pooled=shared)

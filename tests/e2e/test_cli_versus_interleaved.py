@@ -4,6 +4,7 @@ turns."""
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,21 @@ def test_one_port_for_two_servers_is_said_and_they_follow_one_another(tmp_path: 
     assert said in ended.stderr
     assert stored(tmp_path).blocks == ()
     assert left_of(tmp_path) == []
+
+
+def test_servers_that_are_told_from_the_best_leave_the_blocks(tmp_path: Path) -> None:
+    """Two null servers that nothing tells apart, beside two that work for each answer."""
+    null = f"{sys.executable} -m assay.servers.null_server --port {{port}} --cost-ns"
+    words = [f"{null} {cost_ns}" for cost_ns in (0, 1, 50_000, 150_000)]
+    names = [word for name in ("one", "again", "slow", "slower") for word in ("--name", name)]
+    limits = ("--margin", "0.1%", "--budget", "24s", "--seed", "4")
+    ended = assay(tmp_path, "versus", *words, *names, *QUICK, *limits)
+    assert ended.returncode in (0, 1)  # on a busy machine two that are alike may seem different
+    run = stored(tmp_path)
+    blocks = arms_of(run)
+    assert blocks[:3] == [{"one", "again", "slow", "slower"}] * 3
+    assert blocks[-1] == {"one", "again"}
+    assert run.judgement is not None and run.judgement.load_ns < run.judgement.even_load_ns
+    told = assay(tmp_path, "report", "latest", "--verbose").stdout
+    assert "Decided servers left the blocks: " in " ".join(told.split())
+    assert f"{len(blocks)} blocks, " in ended.stderr  # each block has its line

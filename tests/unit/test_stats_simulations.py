@@ -116,7 +116,7 @@ def test_orders_are_seldom_false_and_mostly_found() -> None:
 def test_simulated_looks_are_as_wide_as_those_of_a_run() -> None:
     rows = decisions.correlated(np.random.default_rng(2), (3, 4, 9))
     made = decisions.widenings(rows, 2)
-    expected = [widening(allowed_correlation(rows[:, run].tolist(), 2)) for run in range(4)]
+    expected = [widening(allowed_correlation(rows[:, run].tolist(), 2 * 8)) for run in range(4)]
     assert made == pytest.approx(expected)
     found = decisions.reading(rows[:2], 9, alike=False)
     for run in range(4):

@@ -160,7 +160,9 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
 
     It rests on so many `trials` of the record (not known of format 1), and knew of so many
     `damaged_lines`: where the record says otherwise, it counts no more. `comparisons` are the candidates
-    pair by pair (none in format 1), `minimum_effect` the share below which no difference is claimed.
+    pair by pair (none in format 1), `minimum_effect` the share below which no difference is claimed. Of a
+    comparison that decided servers left, `load_ns` is its load, and `even_load_ns` what that would have been
+    with all servers in each block; 0 of other runs.
     """
 
     format: int = FORMAT
@@ -175,6 +177,8 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
     damaged_lines: int = 0
     comparisons: tuple[Compared, ...] = ()
     minimum_effect: float = 0.01
+    load_ns: int = 0
+    even_load_ns: int = 0
 
 
 class Run(Value, frozen=True, kw_only=True):

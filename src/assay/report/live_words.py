@@ -178,7 +178,7 @@ class ComparisonWords(LiveWords):
         the budget has no room for the fewest, where it has not."""
         run = seen.run
         block = [trial for trial in run.trials if trial.block == run.trials[-1].block]
-        if len(block) != len(run.header.cases):
+        if not run.blocks and len(block) != len(run.header.cases):
             return ""
         stands, left = comparison.state(run), room_left(run)
         more = f"; {self.left(seen)}" if seen.left.high_s else ""

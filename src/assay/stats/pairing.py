@@ -236,12 +236,12 @@ def _scatter(
     if stand(a, b):
         found = batches_of(a, b)
         return (found.widening if found else 1.0), None
-    if pooled is None or pooled.n != len(logs):
+    if pooled is None or len(logs) < 2:
         return widening(allowed_correlation([logs])), None
     own = statistics.variance(logs)
     if own == 0:  # only constructed data scatter by nothing
         return 1.0, None
-    variance, degrees = pooled.joined(own, 1 / a.arms + 1 / b.arms)
+    variance, degrees = pooled.joined(own, len(logs), 1 / a.arms + 1 / b.arms)
     return widening(pooled.correlation) * math.sqrt(variance / own), degrees
 
 

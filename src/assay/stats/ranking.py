@@ -1,8 +1,31 @@
-"""Which orders of several pairs are shown, and the ranks that follow: shared where none is shown faster."""
+"""Which orders of several pairs are shown, and the ranks that follow: shared where none is shown faster.
+
+Which servers the next block of a comparison has: those of which an order is open.
+
+A block costs the load of the servers in it, and one whose order is known to all that is asked of it learns
+nothing from another. So decided servers leave, and come back where a later block opens their order again.
+That is sequential elimination (Even-Dar, Mannor, Mansour 2006) by paired differences, as in the fully
+sequential selection of Kim & Nelson (2001). Optimal allocation of samples to single servers (OCBA, Chen et
+al. 2000) has no part in it: the servers of a block share what disturbs it, so what is allocated is a place in
+the block, and two servers of a pair need the same blocks.
+
+Who is in a block depends on the blocks before it, and still every interval errs as often as it says:
+
+- The intervals of a pair are made of its own sequence: the blocks that both were in. It is looked at when one
+  was added, and the level of its n-th look follows from lengths of time alone
+  (`RunSeen.budget_shares`).
+- What a block adds to the sequence is independent of the blocks before it, and so of the choice to have it.
+  A sequence of which the next value is taken or left by what came before has the same distribution as one
+  that is taken whole (Doob 1936, optional skipping), as long as it lasts. So all looks together exclude the
+  truth as seldom as those of a pair that is in every block; a pair that leaves early has looks to spare.
+- All pairs share the error (Bonferroni), not only those that were asked for.
+
+What it gives up: blocks that depend on each other are allowed for, as everywhere, only up to a correlation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from assay.stats.pairing import PairedRatio
 from assay.stats.sequential import MINIMUM_EFFECT
@@ -66,3 +89,17 @@ def ranks(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[st
         pending -= leading
         rank += 1
     return places
+
+
+FEWEST = 2
+"""Servers that a block compares."""
+
+
+def taking_part(
+    servers: Collection[str], undecided: Iterable[tuple[str, str]], unseen: Collection[str] = ()
+) -> frozenset[str]:
+    """Those of `servers` that the next block has: of each pair that is `undecided` both, and those that are
+    still `unseen`. All of them, where no pair is left of which both can be had."""
+    pairs = [pair for pair in undecided if set(pair) <= set(servers)]
+    asked = {server for pair in pairs for server in pair} | (set(unseen) & set(servers))
+    return frozenset(asked) if pairs and len(asked) >= FEWEST else frozenset(servers)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -31,17 +31,19 @@ def lag_one(values: Sequence[float]) -> float:
     return math.fsum(x * y for x, y in pairwise(about)) / power if power > 0 else 0.0
 
 
-def allowed_correlation(rows: Sequence[Sequence[float]], independent: int | None = None) -> float:
-    """The correlation of neighbours to allow for in these rows, of which so many are `independent`: what they
-    leave possible, up to a third of 1, and what they show where that is more.
+def allowed_correlation(rows: Sequence[Sequence[float]], degrees: float | None = None) -> float:
+    """The correlation of neighbours to allow for in these rows, which tell it with so many `degrees` of
+    freedom where they depend on each other: what they leave possible, up to a third of 1, and what they show
+    where that is more.
 
     An estimate from n values about their own mean is too small by 1 / n (Marriott, Pope 1954).
     """
-    n = min(map(len, rows), default=0)
-    if n < 2:
+    rows = [row for row in rows if len(row) > 1]
+    if not rows:
         return ASSUMED
-    shown = statistics.fmean(lag_one(row) for row in rows)
-    bound = shown + 1 / n + _SURE / math.sqrt((independent or len(rows)) * (n - 1))
+    shown = statistics.fmean(map(lag_one, rows), [len(row) - 1 for row in rows])
+    known = degrees or sum(len(row) - 1 for row in rows)
+    bound = shown + statistics.fmean(1 / len(row) for row in rows) + _SURE / math.sqrt(known)
     return max(shown, min(ASSUMED, bound))
 
 
@@ -53,67 +55,129 @@ def widening(correlation: float) -> float:
 
 
 class Pool(NamedTuple):
-    """What the values of several servers in the same `n` blocks say of how each scatters.
+    """What the values of several servers in the same blocks say of how each scatters.
 
     `variance` is that of one server's logarithms, None where too few tell. With so many `degrees` of freedom
     it stands for that of all where they scatter `alike`; else it is joined with a pair's own (Smyth 2004).
     """
 
-    n: int
     correlation: float
     variance: float | None
     degrees: float
     alike: bool
 
-    def joined(self, own: float, arms: float) -> tuple[float, float]:
-        """The variance of a pair whose `own` is that, and its degrees of freedom; `arms` is 2 of a pair of
-        servers, and 1.5 where one of the two was measured twice. The larger of own and joined."""
+    def joined(self, own: float, n: int, arms: float) -> tuple[float, float]:
+        """The variance of a pair whose `own` is that, of n values, and its degrees of freedom; `arms` is 2 of
+        a pair of servers, and 1.5 where one of the two was measured twice. The larger of own and joined."""
         if self.variance is None:
-            return own, self.n - 1
+            return own, n - 1
         prior = self.variance * arms
         if self.alike:
             return max(own, prior), self.degrees
-        degrees = self.degrees + self.n - 1
-        return max(own, (self.degrees * prior + (self.n - 1) * own) / degrees), degrees
+        degrees = self.degrees + n - 1
+        return max(own, (self.degrees * prior + (n - 1) * own) / degrees), degrees
 
 
 FEWEST_UNLIKE = 4
 """Servers that tell how much the scatter of unlike ones differs: six pairs."""
 
+Row = Mapping[int, float]
+"""The logarithms of one server, by block; of a block that it was not in there is none."""
 
-def pool(rows: Sequence[Sequence[float]], *, alike: bool) -> Pool | None:
-    """Of logarithms, a row for each server and in it a value for each block; None of less than two servers or
-    blocks. What is common to a block, and each server's own level, are taken out."""
-    servers, n = len(rows), min(map(len, rows), default=0)
-    if servers < 2 or n < 2 or max(map(len, rows)) != n:
-        return None
-    moods = [statistics.fmean(at) for at in zip(*rows, strict=True)]
-    levels = [statistics.fmean(row) - statistics.fmean(moods) for row in rows]
-    left = [
-        [value - mood - level for value, mood in zip(row, moods, strict=True)]
+
+class Fit(NamedTuple):
+    """Rows taken apart: the `levels` of their servers, and the `residuals`: each value without that and what
+    its block has in common, with so many `degrees` of freedom."""
+
+    levels: tuple[float, ...]
+    residuals: tuple[Row, ...]
+    degrees: int
+
+
+_RIDGE = 1e-9
+"""By so little levels of servers that share no block are drawn to each other."""
+
+
+def fitted(rows: Sequence[Row]) -> Fit:
+    """The least squares fit of a level for each server and a mood for each block.
+
+    Not every server need be in every block. Of servers that are, a level is their mean; of others it is what
+    the blocks say that they would have had in all of them. Levels are about their own mean.
+    """
+    by_block: dict[int, dict[int, float]] = {}
+    for server, row in enumerate(rows):
+        for block, value in row.items():
+            by_block.setdefault(block, {})[server] = value
+    # The normal equations of the levels, of which no block knows more than differences.
+    equations = [
+        [1 / len(rows) + _RIDGE * (one == other) for other in range(len(rows))] for one in range(len(rows))
+    ]
+    right = [0.0] * len(rows)
+    for values in by_block.values():
+        mean = statistics.fmean(values.values())
+        for one, value in values.items():
+            right[one] += value - mean
+            equations[one][one] += 1
+            for other in values:
+                equations[one][other] -= 1 / len(values)
+    levels = _solved(equations, right)
+    moods = {
+        block: statistics.fmean(value - levels[server] for server, value in values.items())
+        for block, values in by_block.items()
+    }
+    left = tuple(
+        {block: value - moods[block] - level for block, value in row.items()}
         for row, level in zip(rows, levels, strict=True)
-    ]
-    correlation, degrees = allowed_correlation(left, servers - 1), float((servers - 1) * (n - 1))
+    )
+    return Fit(tuple(levels), left, sum(map(len, rows)) - len(rows) - len(moods) + 1)
+
+
+def _solved(equations: list[list[float]], right: list[float]) -> list[float]:
+    """Gauss's elimination, in place; of a positive definite matrix, which needs no pivots."""
+    size = len(right)
+    for step in range(size):
+        for below in range(step + 1, size):
+            share = equations[below][step] / equations[step][step]
+            for column in range(step, size):
+                equations[below][column] -= share * equations[step][column]
+            right[below] -= share * right[step]
+    found = [0.0] * size
+    for step in reversed(range(size)):
+        known = math.fsum(equations[step][at] * found[at] for at in range(step + 1, size))
+        found[step] = (right[step] - known) / equations[step][step]
+    return found
+
+
+def pool(rows: Sequence[Row], *, alike: bool) -> Pool | None:
+    """Of the logarithms of several servers; None where no two have a few blocks. What is common to a block,
+    and each server's own level, are taken out."""
+    rows = [row for row in rows if len(row) > 1]
+    if len(rows) < 2:
+        return None
+    fit = fitted(rows)
+    if fit.degrees < 1:
+        return None
+    correlation = allowed_correlation([[row[at] for at in sorted(row)] for row in fit.residuals], fit.degrees)
     if alike:
-        variance = math.fsum(value * value for row in left for value in row) / degrees
-        return Pool(n, correlation, variance, degrees, alike)
-    of_pairs = [
-        statistics.variance([x - y for x, y in zip(a, b, strict=True)]) for a, b in combinations(left, 2)
-    ]
-    if servers < FEWEST_UNLIKE or min(of_pairs) <= 0:
-        return Pool(n, correlation, None, 0.0, alike)
-    variance, degrees = _prior(of_pairs, n - 1, servers)
-    return Pool(n, correlation, variance / 2, degrees, alike)
+        squares = math.fsum(value * value for row in fit.residuals for value in row.values())
+        return Pool(correlation, squares / fit.degrees, float(fit.degrees), alike)
+    of_pairs = [[a[at] - b[at] for at in a.keys() & b.keys()] for a, b in combinations(fit.residuals, 2)]
+    told = [(statistics.variance(logs), len(logs) - 1) for logs in of_pairs if len(logs) > 1]
+    if len(rows) < FEWEST_UNLIKE or not told or min(told)[0] <= 0:
+        return Pool(correlation, None, 0.0, alike)
+    variance, degrees = _prior(told, len(rows))
+    return Pool(correlation, variance / 2, degrees, alike)
 
 
-def _prior(variances: Sequence[float], degrees: int, servers: int) -> tuple[float, float]:
-    """The variance about which those of pairs lie, and with how many degrees of freedom, by the mean and the
-    scatter of their logarithms (Smyth 2004). Two pairs with a server in common correlate by a quarter."""
-    own = degrees / 2
-    logs = [math.log(variance) - _digamma(own) + math.log(own) for variance in variances]
+def _prior(variances: Sequence[tuple[float, int]], servers: int) -> tuple[float, float]:
+    """The variance about which those of pairs lie, each with its degrees of freedom, and with how many, by
+    the mean and the scatter of their logarithms (Smyth 2004). Two pairs with a server in common correlate by
+    a quarter."""
+    logs = [math.log(one) - _digamma(own / 2) + math.log(own / 2) for one, own in variances]
     shared = (servers - 2) / (len(variances) - 1) / 2
-    beyond = statistics.variance(logs) / (1 - shared) - _trigamma(own)
-    low, high = 0.05, (servers - 2) * own
+    by_chance = statistics.fmean(_trigamma(own / 2) for _, own in variances)
+    beyond = statistics.variance(logs) / (1 - shared) - by_chance
+    low, high = 0.05, (servers - 2) * statistics.fmean(own for _, own in variances) / 2
     if beyond > _trigamma(high):
         for _ in range(40):
             middle = (low + high) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -88,21 +88,47 @@ def _merged(
 
 
 def paired_logs(a: Side, b: Side) -> list[float]:
-    """ln(a/b) of each block that has a value of both; of one that was an interleaved block of both, of their
-    totals in the rounds that both had.
-
-    Of servers that stand, the batches of their one long block take the blocks' place.
-    """
+    """ln(a/b) of each block that has a value of both, in their order; of servers that stand, of the batches
+    of their one long block."""
     if stand(a, b):
         found = batches_of(a, b)
         return list(found.means) if found else []
+    return list(logs_by_block(a, b).values())
+
+
+def logs_by_block(a: Side, b: Side) -> dict[int, float]:
+    """ln(a/b) of each block that has a value of both; of one that was an interleaved block of both, of their
+    totals in the rounds that both had."""
     rows, calm = round_logs(a, b), unpreempted(a.delays, b.delays) or {}
     common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
-    return [
-        statistics.fmean(rows[block]) if rows.get(block) else math.log(a.values[block] / b.values[block])
+    return {
+        block: statistics.fmean(rows[block])
+        if rows.get(block)
+        else math.log(a.values[block] / b.values[block])
         for block in common
         if b.values[block] > 0 and calm.get(block) != []
-    ]
+    }
+
+
+def in_common(sides: Sequence[Side]) -> list[dict[int, float]]:
+    """By block the logarithm of each side over the first of them that is in the block: what is left where
+    what a block did to all of them does not count."""
+    first: dict[int, int] = {}
+    for place, side in enumerate(sides):
+        for block, value in side.values.items():
+            if value > 0:
+                first.setdefault(block, place)
+    rows = []
+    for side in sides:
+        over = {place: logs_by_block(side, sides[place]) for place in set(first.values())}
+        rows.append(
+            {
+                block: over[first[block]][block]
+                for block in side.values
+                if block in first and block in over[first[block]]
+            }
+        )
+    return rows
 
 
 def stand(a: Side, b: Side) -> bool:

@@ -1,8 +1,9 @@
 """What a comparison has come to: from the run's record alone, at any time while it runs and after.
 
-The best is the candidate with the highest geometric mean of throughput, of those whose throughput is a
-result. Each other is paired with it by block, and each ratio has an interval that may be looked at after
-every block (`assay.stats.sequential`), at the error per pair that keeps 3 % over all pairs.
+The best is the candidate that serves the most, of those whose throughput is a result. Each other is paired
+with it by block, and each ratio has an interval that may be looked at after every block
+(`assay.stats.sequential`), at the error per pair that keeps 3 % over all pairs. Of several candidates those
+that are told from the best have no part in the next block (`assay.stats.ranking`).
 
 As a gate it says whether the second candidate is slower than the first by more than is allowed. The limit is
 held as `assay compare` holds it, against the interval that may be looked at after every block; each end of
@@ -12,7 +13,6 @@ that errs in 3 % of runs.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ from assay.model.run import Run
 from assay.model.trial import Case
 from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import settled
+from assay.stats.ranking import taking_part
 from assay.stats.sequential import MINIMUM_EFFECT, blocks_to_settle, detectable_by_now
 from assay.verdict.effects import void_by, widest
 from assay.verdict.facts import RunSeen
@@ -33,7 +34,7 @@ from assay.verdict.pairs import Between, pair_of
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.slices import T1, T2, T6
 from assay.verdict.rules.trials import T4
-from assay.verdict.see_runs import load_ns, see_rates
+from assay.verdict.see_runs import even_load_ns, load_ns, see_rates
 
 
 def blocks_needed(seen: RunSeen, found: Between, margin: float, bias: float, edge: float = 1.0) -> int | None:
@@ -115,14 +116,17 @@ class CandidateRatio:
 @dataclass(frozen=True, kw_only=True)
 class ComparisonAnswer:
     """The comparison as it stands. `best` is None where fewer than two candidates were measured; `gate` is
-    what a limit came to, where one was set."""
+    what a limit came to, where one was set. `undecided` are the cases that the next block has, with an A/A
+    control where it has the case; `even_load_s` is the load that the blocks would be with all in each."""
 
     best: Case | None
     pairs: tuple[CandidateRatio, ...]
     unmeasured: tuple[Case, ...]
     blocks: int
     load_s: float
+    even_load_s: float
     margin: float
+    undecided: frozenset[str] = frozenset()
     gate: Gate | None = None
 
     @property
@@ -147,24 +151,35 @@ def answer(run: Run) -> ComparisonAnswer:
     if len(measured) > 1:
         # The fastest of those whose throughput is a result: nothing can be compared with another.
         valid = [one for one in measured if not void_by(findings, one.case.id)]
-        rates = {one.case.id: one.throughput_by_block.values() for one in valid or measured}
-        means = {case: statistics.geometric_mean(filter(None, each)) for case, each in rates.items()}
-        first = max(valid or measured, key=lambda one: means[one.case.id])
+        first = max(valid or measured, key=lambda one: seen.levels.get(one.case.id, -math.inf))
         best = first.case
         for other in measured:
             if other is not first:
                 found = pair_of(seen, findings, first, other)
                 wider = widest(findings, first.case.id, other.case.id)
                 pairs.append(_pair(seen, other.case, found, margin, wider))
+    unmeasured = tuple(one.case for one in candidates if one not in measured)
     return ComparisonAnswer(
         best=best,
         pairs=tuple(pairs),
-        unmeasured=tuple(one.case for one in candidates if one not in measured),
+        unmeasured=unmeasured,
         blocks=seen.blocks,
         load_s=load_ns(run) / 1e9,
+        even_load_s=even_load_ns(run) / 1e9,
         margin=margin,
+        undecided=_undecided(seen, best, pairs, unmeasured),
         gate=None if allowed is None else gate_of(seen, findings, allowed),
     )
+
+
+def _undecided(
+    seen: RunSeen, best: Case | None, pairs: Sequence[CandidateRatio], unmeasured: Sequence[Case]
+) -> frozenset[str]:
+    """The cases that the next block has."""
+    candidates = [one.case.id for one in seen.cases if one.candidate]
+    left = [(best.id, one.other.id) for one in pairs if best is not None and one.settled is None]
+    asked = taking_part(candidates, left if seen.leaving else (), [one.id for one in unmeasured])
+    return frozenset(one.case.id for one in seen.cases if (one.case.control_of or one.case.id) in asked)
 
 
 def _pair(seen: RunSeen, other: Case, found: Between, margin: float, wider: float) -> CandidateRatio:

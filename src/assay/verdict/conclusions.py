@@ -203,7 +203,7 @@ class _Group:
         self._run, self._group, self._findings = run, group, findings
         self._left_out = dict(self._without_a_figure())
         candidates = [seen for seen in group if seen.case.id not in self._left_out]
-        candidates.sort(key=_rate, reverse=True)
+        candidates.sort(key=self._level, reverse=True)
         self._pairs: Pairs = {
             (a.case.id, b.case.id): pair_of(run, findings, a, b)
             for a, b in itertools.combinations(candidates, 2)
@@ -219,8 +219,11 @@ class _Group:
         # The fastest candidate whose throughput was found, not offered, and is a result.
         found = [seen for seen in self._group if seen.candidate and seen.closed and seen.measured]
         best = max(
-            (seen for seen in found if not invalid(self._findings, seen.case.id)), key=_rate, default=None
+            (seen for seen in found if not invalid(self._findings, seen.case.id)),
+            key=self._level,
+            default=None,
         )
+        level = {seen.case.id: self._level(seen) for seen in self._group}
         candidate = {seen.case.id: seen.candidate for seen in self._group}
         return sorted(
             (self._row(seen, best) for seen in self._group),
@@ -228,7 +231,7 @@ class _Group:
                 not candidate[row.case],
                 row.rank is None,
                 row.rank or 0,
-                -row.throughput.value if row.throughput else 0.0,
+                -level[row.case],
             ),
         )
 
@@ -253,6 +256,13 @@ class _Group:
             invalid=void,
             known=known(measured, bounded(self._findings, case)) if seen.closed else None,
         )
+
+    def _level(self, seen: CaseSeen) -> float:
+        """How much it serves, also where others were in blocks that it was not in."""
+        if self._run.leaving and seen.case.id in self._run.levels:
+            return math.exp(self._run.levels[seen.case.id])
+        found = throughput(seen.trials)
+        return found.value if found else 0.0
 
     def _enough(self, found: Between) -> bool:
         return found.pair is not None and found.pair.ratio.n >= LEAST_BLOCKS
@@ -304,11 +314,6 @@ class _Group:
                 blocks = max(one.pair.ratio.n if one.pair else 0 for one in found.values())
                 shared = f"{counted(blocks, 'block')} shared with another"
                 yield seen.case.id, f"{shared}; an order needs {LEAST_BLOCKS}"
-
-
-def _rate(seen: CaseSeen) -> float:
-    found = throughput(seen.trials)
-    return found.value if found else 0.0
 
 
 def _failures(seen: CaseSeen) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from assay.model.block import Block
+from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate
 from assay.model.run import Header
 from assay.model.trial import Case, Trial
 from assay.stats import by_block, pairing
 from assay.stats.interleaved import Rounds
 from assay.stats.pairing import ALPHA, Manner, pair
-from assay.stats.scatter import Pool, pool
+from assay.stats.ranking import FEWEST
+from assay.stats.scatter import Pool, Row, fitted, pool
 from assay.stats.sequential import LEAST_BLOCKS, last_level, per_pair
-from assay.stats.sides import EXACT, Side, Slack, paired_logs
+from assay.stats.sides import EXACT, Side, Slack, in_common
 from assay.verdict.bottleneck import shares_of
 from assay.verdict.load import Load
 
@@ -145,27 +149,78 @@ class RunSeen:
             return ALPHA
         return per_pair(sum(seen.candidate and seen.answered for seen in self.cases))
 
+    @property
+    def leaving(self) -> bool:
+        """Whether its blocks may lack servers: interleaved ones of a comparison of more than two, of which
+        decided ones leave."""
+        compared = isinstance(self.header.design, ComparisonDesign) and bool(self.interleaved)
+        return compared and sum(seen.candidate for seen in self.cases) > FEWEST
+
+    def budget_shares(self, a: CaseSeen, b: CaseSeen) -> tuple[float, ...]:
+        """The share of the budget that was used after each block of both: by when a pair spends its error.
+
+        Where others may leave, it is the share that the two have used themselves, of blocks that both had.
+        How much of the budget a pair has used otherwise depends on what was seen of the others, and so of the
+        two; what these alone have used depends on lengths of time, and on how many blocks they had.
+        """
+        design = self.header.design
+        if not self.leaving or not isinstance(design, ComparisonDesign):
+            return self.budget_used
+        both = a.throughput_by_block.keys() & b.throughput_by_block.keys()
+        own = {a.case.id, b.case.id}
+        load: dict[int, int] = dict.fromkeys(sorted(both), 0)
+        for seen in self.cases:
+            for trial in seen.trials if own & {seen.case.id, seen.case.control_of} else ():
+                if trial.block in load:
+                    load[trial.block] += trial.load_ns
+        used = list(itertools.accumulate(load.values()))
+        return tuple(min(1.0, one / (design.budget_ns or used[-1] or 1)) for one in used)
+
     def half_width(self, n: int) -> float | None:
-        """The half-width in deviations of an interval of n blocks, where the run ends with them."""
-        return pairing.half_width(n, self.alpha if self.manner == "paired" else last_level(n, self.alpha))
+        """The half-width in deviations of an interval of n blocks, where the run ends with them. A pair of
+        several has spent about the root of its part of the budget."""
+        if self.manner == "paired":
+            return pairing.half_width(n, self.alpha)
+        spent = math.sqrt(FEWEST / len(self.cases)) if self.leaving else 1.0
+        return pairing.half_width(n, last_level(n, spent * self.alpha))
 
     def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
         """Throughput of a over that of b as measured, whatever was found about them."""
-        made = pair(a.side(), b.side(), manner=self.manner, looks=self.budget_used)
+        made = pair(a.side(), b.side(), manner=self.manner, looks=self.budget_shares(a, b))
         return made.ratio if made else None
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str], dict[str, Row]]:
+        """By workload and load, the logarithms of its servers by case and block, but for what a block did to
+        all of them."""
+        found: dict[tuple[str, str], dict[str, Row]] = {}
+        for group, cases in self.groups.items():
+            told = [one for one in cases if one.case.role in ("candidate", "control") and one.answered]
+            rows = in_common([one.side() for one in told])
+            found[group] = {one.case.id: row for one, row in zip(told, rows, strict=True) if row}
+        return found
+
+    @cached_property
+    def levels(self) -> dict[str, float]:
+        """How much each candidate serves, as a logarithm that compares with those of its workload and load:
+        also where some were in blocks that others were not in."""
+        found: dict[str, float] = {}
+        for rows in self._rows.values():
+            found |= zip(rows, fitted(tuple(rows.values())).levels, strict=True)
+        return found
 
     @cached_property
     def pools(self) -> dict[tuple[str, str], Pool | None]:
         """By workload and load, what its servers' blocks say together of how they scatter; where blocks are
         interleaved ones of builds of one program, all as much."""
-        return {group: self._pool(cases) for group, cases in self.groups.items()}
+        return {group: self._pool(rows) for group, rows in self._rows.items()}
 
-    def _pool(self, cases: Sequence[CaseSeen]) -> Pool | None:
-        sides = [one.side() for one in cases if one.case.role in ("candidate", "control") and one.answered]
-        if len(sides) < 2 or any(side.external for side in sides):
+    def _pool(self, rows: Mapping[str, Row]) -> Pool | None:
+        sides = [seen.side() for seen in self.cases if seen.case.id in rows]
+        if any(side.external for side in sides):
             return None
         alike = all(side.rounds for side in sides) and not self.header.design.unlike
-        return pool([paired_logs(side, sides[0]) for side in sides], alike=alike)
+        return pool(tuple(rows.values()), alike=alike)
 
     @cached_property
     def controls(self) -> dict[str, Estimate]:

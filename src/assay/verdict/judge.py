@@ -40,7 +40,7 @@ from assay.verdict.rule import (
 )
 from assay.verdict.rules import RULES, RunThresholds
 from assay.verdict.see import see_load, see_parts
-from assay.verdict.see_runs import blocks_of, claims_of, see_run, tried_in
+from assay.verdict.see_runs import blocks_of, claims_of, even_load_ns, load_ns, see_run, tried_in
 
 ODD_SHARE = 0.2
 """Share of a case's trials that a passing disturbance may hit and still be a note: its weight is in
@@ -59,10 +59,14 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
     failed = any(trial.failure is not None for trial in run.trials)
     blocks = blocks_of(run)
     if blocks is None:
-        tried = Counter((trial.case, trial.block) for trial in run.trials)
-        complete = len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
+        tried = Counter(trial.block for trial in run.trials)
+        whole = {block.block for block in run.blocks}  # with all that took part
+        complete = bool(tried) and all(
+            block in whole or cases == len(run.header.cases) for block, cases in tried.items()
+        )
     else:
         complete = tried_in(run, blocks)
+    left = seen.leaving
     return Judgement(
         judged_unix_ns=time.time_ns() if judged_unix_ns is None else judged_unix_ns,
         assay_version=version(),
@@ -75,6 +79,8 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
         damaged_lines=len(run.damage),
         comparisons=order.comparisons,
         minimum_effect=minimum_effect(findings),
+        load_ns=load_ns(run) if left else 0,
+        even_load_ns=even_load_ns(run) if left else 0,
     )
 
 

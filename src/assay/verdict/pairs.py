@@ -77,7 +77,7 @@ def pair_of(
         pair,
         manner=run.manner,
         alpha=2 * run.alpha if one_sided_ends else run.alpha,
-        looks=run.budget_used,
+        looks=run.budget_shares(a, b),
         bias=bias_of(findings, metric, *names),
         extra=Slack(extra.down * beyond.down, extra.up * beyond.up),
         pooled=run.pools.get(a.group) if a.candidate and b.candidate else None,

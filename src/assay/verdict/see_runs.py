@@ -164,30 +164,49 @@ def load_ns(run: Run) -> int:
     return sum(trial.load_ns for trial in run.trials)
 
 
-def spent(run: Run) -> bool:
-    """Whether the budget of a comparison has no room for another block; never of another run.
+def spent(run: Run, servers: int | None = None) -> bool:
+    """Whether the budget of a comparison has no room for another block of so many `servers`, or of those that
+    the last one had; never of another run.
 
-    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks. A
-    budget of 0 is none.
+    A budget of 0 is none.
     """
     design = run.header.design
     if not isinstance(design, ComparisonDesign) or not design.budget_ns or not run.trials:
         return False
-    return load_ns(run) + next_ns(run) > design.budget_ns
+    return load_ns(run) + next_ns(run, servers) > design.budget_ns
 
 
 def looks_of(run: Run) -> tuple[float, ...]:
     """Of a comparison, the share of its budget that it had used after each block; of another run nothing.
-    Without a budget it is as at its end."""
+    Without a budget it is as at its end.
+
+    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks.
+    """
     design = run.header.design
     if not isinstance(design, ComparisonDesign):
         return ()
-    by_block: dict[int, int] = {}
-    for trial in run.trials:
-        by_block[trial.block] = by_block.get(trial.block, 0) + trial.load_ns
-    used = list(itertools.accumulate(by_block[block] for block in sorted(by_block)))
+    used = list(itertools.accumulate(load for load, _ in _blocks(run).values()))
     shares = [min(1.0, load / (design.budget_ns or used[-1] or 1)) for load in used]
     return (*shares[:-1], 1.0) if spent(run) else tuple(shares)
+
+
+def _blocks(run: Run) -> dict[int, tuple[int, int]]:
+    """By block the load that was offered in it, and to how many servers."""
+    found: dict[int, tuple[int, int]] = {}
+    for trial in run.trials:
+        load, servers = found.get(trial.block, (0, 0))
+        found[trial.block] = load + trial.load_ns, servers + 1
+    return dict(sorted(found.items()))
+
+
+def even_load_ns(run: Run) -> int:
+    """For how long load would have been offered had every interleaved block had as many servers as the first:
+    what a comparison saves as decided servers leave."""
+    if not run.blocks:
+        return load_ns(run)
+    blocks = _blocks(run).values()
+    most = max(servers for _, servers in blocks)
+    return sum(load * most // servers for load, servers in blocks)
 
 
 def room_left(run: Run) -> int:
@@ -197,15 +216,15 @@ def room_left(run: Run) -> int:
     return max(0, design.budget_ns - load_ns(run)) // max(1, next_ns(run))
 
 
-def next_ns(run: Run) -> int:
-    """The load of another block: that of the last one, without the pilot, which only the first has."""
-    last = max(trial.block for trial in run.trials)
-    spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)
+def next_ns(run: Run, servers: int | None = None) -> int:
+    """The load of another block: that of the last one, without the pilot, which only the first has; of so
+    many servers, if not of as many."""
+    last, (spent_ns, had) = list(_blocks(run).items())[-1]
     for block in run.blocks:
         if block.block == last and block.pilot is not None:
             arms = sum(1 for trial in block.trials if trial.arm and trial.measurement)
             spent_ns -= arms * block.pilot.rounds * (block.pilot.shorter_ns + block.pilot.longer_ns)
-    return spent_ns
+    return spent_ns * (servers or had) // had
 
 
 class Added(NamedTuple):

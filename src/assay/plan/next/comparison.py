@@ -16,6 +16,7 @@ from assay.model.trial import Case, Trial
 from assay.plan.next.lengths import PILOT_ROUNDS, rounds_of
 from assay.plan.next.schedule import Due, Slot, bounded, given_up
 from assay.plan.next.warming import warm_up_for
+from assay.stats.ranking import FEWEST
 from assay.verdict.answer import answer
 from assay.verdict.objective import parse
 from assay.verdict.search import answer_of, plan_at
@@ -85,16 +86,14 @@ def next_trial(run: Run) -> Due | None:
 def left_of_block(run: Run) -> tuple[Due, ...]:
     """What is left of the block that has begun, or all of another one where that is due."""
     block = max((trial.block for trial in run.trials), default=-1)
-    before = [trial for trial in run.trials if trial.block < block]
-    done = {trial.case for trial in run.trials if trial.block == block}
-    order = _order(run, block, before) if block >= 0 else ()
-    left = [(place, case) for place, case in enumerate(order) if case not in done]
+    left: list[tuple[int, str]] = []
+    if block >= 0 and all(one.block != block for one in run.blocks):  # an interleaved one is stored whole
+        before = [trial for trial in run.trials if trial.block < block]
+        done = {trial.case for trial in run.trials if trial.block == block}
+        left = [one for one in _order(run, block, _entries(run, before)) if one[1] not in done]
     if not left:
-        entries = _entries(run, run.trials)
-        if not _goes_on(run, entries):
-            return ()
         block += 1
-        left = list(enumerate(_order(run, block, run.trials)))
+        left = _order(run, block, _entries_of_next(run))
     first = len(run.trials)
     return tuple(
         _due(run, Slot(first + number, block, place, case)) for number, (place, case) in enumerate(left)
@@ -109,10 +108,11 @@ def order_of_block(cases: Sequence[str], block: int, seed: int) -> tuple[str, ..
     return tuple(reversed(shuffled)) if block % 2 else tuple(shuffled)
 
 
-def _order(run: Run, block: int, before: Sequence[Trial]) -> tuple[str, ...]:
-    """The order of a block that began after these trials."""
-    cases = [case.id for case in _entries(run, before)]
-    return order_of_block(cases, block, run.header.design.seed)
+def _order(run: Run, block: int, entries: Sequence[Case]) -> list[tuple[int, str]]:
+    """The entries of a block with their places, in an order that does not depend on who has left."""
+    taking_part = {case.id for case in entries}
+    every = order_of_block([case.id for case in run.header.cases], block, run.header.design.seed)
+    return list(enumerate(case for case in every if case in taking_part))
 
 
 def _entries(run: Run, trials: Sequence[Trial]) -> tuple[Case, ...]:
@@ -131,15 +131,20 @@ def _never_right(trials: Sequence[Trial], case: str) -> bool:
     return bool(measured) and not any(one.completed for one in measured)
 
 
-def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
-    """Whether another block is due: something to compare, not settled, and within the budget."""
-    if sum(case.role == "candidate" for case in entries) < 2:
-        return False
+def _entries_of_next(run: Run) -> tuple[Case, ...]:
+    """Those of another block; none where the run has ended: nothing to compare, settled, or spent."""
+    entries = _entries(run, run.trials)
+    if sum(case.role == "candidate" for case in entries) < FEWEST:
+        return ()
     if not run.trials:
-        return True
+        return entries
     # What moves the ends of ratios is asked of the trials so far. What else a judgement adds (a full
     # generator, say) more blocks would not change, and a run that has ended has ended, judged or not.
-    return not spent(run) and not answer(msgspec.structs.replace(run, judgement=None)).settled
+    found = answer(msgspec.structs.replace(run, judgement=None))
+    undecided = tuple(case for case in entries if case.id in found.undecided)
+    if sum(case.role == "candidate" for case in undecided) >= FEWEST:
+        entries = undecided
+    return () if found.settled or spent(run, len(entries)) else entries
 
 
 def _due(run: Run, slot: Slot) -> Due:

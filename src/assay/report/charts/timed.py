@@ -215,7 +215,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
         *sides,
         manner=seen.manner,
         alpha=seen.alpha,
-        looks=seen.budget_used,
+        looks=seen.budget_shares(best, other),
         bias=wider[0],
         extra=wider[1],
         pooled=seen.pools.get(best.group),

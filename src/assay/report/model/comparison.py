@@ -21,7 +21,7 @@ from assay.report.model.values import Answer
 from assay.report.model.warned import short
 from assay.stats.sequential import LEAST_BLOCKS
 from assay.verdict.answer import CandidateRatio, ComparisonAnswer, Gate, answer
-from assay.verdict.see_runs import spent
+from assay.verdict.see_runs import next_ns, spent
 
 _ROOM = 1.05
 
@@ -50,14 +50,13 @@ def what_would_decide(run: Run, found: ComparisonAnswer, gate: Gate) -> str:
         return ""
     if gate.blocks_needed is None or not found.blocks:
         return "Not decided: this machine is too noisy to say how many more blocks would do."
-    return f"Not decided: {more_blocks(found, gate.blocks_needed)}"
+    return f"Not decided: {more_blocks(run, found, gate.blocks_needed - found.blocks)}"
 
 
-def more_blocks(found: ComparisonAnswer, needed: int) -> str:
-    """How many more would do, and a budget that pays for them: somewhat more than they may take."""
-    more = max(1, needed - found.blocks)
-    load_s = found.load_s / found.blocks
-    budget_s = math.ceil(_ROOM * (found.blocks + more) * load_s)
+def more_blocks(run: Run, found: ComparisonAnswer, needed: int) -> str:
+    """That so many more would do, and a budget that pays for them: somewhat more than they may take."""
+    more, load_s = max(1, needed), next_ns(run, len(found.undecided)) / 1e9
+    budget_s = math.ceil(_ROOM * (found.load_s + more * load_s))
     return (
         f"about {fmt.counted(more, 'more block')} ({fmt.span(more * load_s)} of load) would probably do; "
         f"give it --budget {budget_s}s, longer trials, or a quieter machine."
@@ -130,7 +129,9 @@ def _more(run: Run, found: ComparisonAnswer) -> Iterator[str]:
     """How sure the ratios are, and what limits or widens each."""
     if any(pair.ratio for pair in found.pairs):
         yield _sure(run, found)
-    if not found.settled and spent(run):
+    if found.even_load_s > found.load_s:
+        yield _left_early(found)
+    if not found.settled and spent(run, len(found.undecided)):
         yield _ended_by_budget(run, found)
     findings = run.judgement.findings if run.judgement else ()
     for pair in found.pairs if found.best is not None else ():
@@ -146,6 +147,12 @@ def _more(run: Run, found: ComparisonAnswer) -> Iterator[str]:
         if said:
             names = " / ".join(name_of_case(run, one.id) for one in (found.best, pair.other))
             yield f"{names}: {'; '.join(said)}."
+
+
+def _left_early(found: ComparisonAnswer) -> str:
+    """What it took as servers that were told from the best left, and what it would have taken otherwise."""
+    load, even = fmt.span(found.load_s), fmt.span(found.even_load_s)
+    return f"Decided servers left the blocks: {load} of load instead of {even} with all in each."
 
 
 def _ended_by_budget(run: Run, found: ComparisonAnswer) -> str:
@@ -210,8 +217,11 @@ def _sure(run: Run, found: ComparisonAnswer) -> str:
     the last look, too."""
     over = fmt.counted(found.blocks, "block")
     batches = [pair.batches for pair in found.pairs if pair.batches]
+    fewest = min(pair.ratio.n for pair in found.pairs if pair.ratio)
     if batches:
         over = f"{fmt.count(min(batches))} batches of the rounds of {over}"
+    elif fewest < found.blocks and found.even_load_s > found.load_s:
+        over = f"{fewest} to {over}"
     return (
         f"95 % CI of ratios, paired over {over}; they hold however often one looks, for all pairs together."
     )
@@ -219,8 +229,12 @@ def _sure(run: Run, found: ComparisonAnswer) -> str:
 
 def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
     """Said of the comparison that needs most."""
-    needs = [pair.blocks_needed for pair in found.pairs if pair.settled is None]
-    known = [need for need in needs if need is not None]
-    if not found.blocks or not known or len(known) < len(needs):
+    left = [pair for pair in found.pairs if pair.settled is None]
+    known = [
+        pair.blocks_needed - (found.blocks if pair.batches else pair.ratio.n)
+        for pair in left
+        if pair.blocks_needed is not None and pair.ratio is not None
+    ]
+    if not known or len(known) < len(left):
         return "Not settled: this machine is too noisy to say how many more blocks would do."
-    return f"Not settled: {more_blocks(found, max(known))}"
+    return f"Not settled: {more_blocks(run, found, max(known))}"

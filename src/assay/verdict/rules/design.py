@@ -103,7 +103,13 @@ def _faster(
 ) -> tuple[float, str] | None:
     """How much faster a candidate is than the yardstick, and its name; None unless that is shown, with what
     is left of the error where several are looked at."""
-    made = pair(seen.side(), yardstick.side(), manner=run.manner, alpha=alpha, looks=run.budget_used)
+    made = pair(
+        seen.side(),
+        yardstick.side(),
+        manner=run.manner,
+        alpha=alpha,
+        looks=run.budget_shares(seen, yardstick),
+    )
     if made is None or made.p_above >= alpha or made.ratio.value <= 1 + at_least:
         return None
     return made.ratio.value, seen.case.label or seen.case.server
