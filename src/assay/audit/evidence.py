@@ -33,13 +33,13 @@ from assay.audit.document import (
     sentences,
 )
 from assay.audit.facts import Facts, facts, known_tools
+from assay.audit.fields import drawn, fielded
 from assay.audit.figures import NEEDED, PlacedFigure, figures
 from assay.audit.headings import RATE
 from assay.audit.lexicon import compiled
-from assay.audit.listed import drawn, fielded, listed, timed
+from assay.audit.lines import alone, listed, spoken, timed
 from assay.audit.names import distinct, is_name, is_scenario, key_of
 from assay.audit.scan import json_reports, outputs
-from assay.audit.spoken import alone, spoken
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME, CLOSED, NAMED
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.audit.headings import RATE
-from assay.audit.interval import NUMBER, SECONDS, Interval, printed
+from assay.audit.interval import NUMBER, SECONDS, SPAN, Interval, printed, spanned
 
 Kind = Literal["rate", "time", "share", "size"]
 """Requests a second, seconds, a share of 1, bytes."""
@@ -21,43 +21,50 @@ _SECONDS = {
 _TIME = "|".join(sorted(map(re.escape, _SECONDS), key=len, reverse=True))
 _QUANTITY = re.compile(
     rf"(?<![\w.,/])[~≈<>≤≥]?(?P<number>{NUMBER})"
-    r"(?:\s?(?P<multiple>k|M|mil(?:lion)?|thousand|万|млн|тыс)?\s{0,2}"
+    rf"(?:\s?(?P<multiple>k|M|mil(?:lion)?|thousand|万|млн|тыс)?{SPAN}?\+?\s{{0,3}}[(\[]?\s?"
     rf"(?P<rate>{RATE.pattern}|(?:iter\w{{0,8}}|ops)/s\w{{0,5}})"
     rf"|\s{{0,3}}(?:(?P<time>{_TIME})(?![^\W\d_])|(?P<share>[%％])|(?P<size>[kMGT]?i?B)\b))",
     re.IGNORECASE,
 )
 _BYTES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _ALL: tuple[Kind, ...] = ("rate", "time", "share", "size")
-_SPAN = 400
+_LONGEST = 600
 """Characters of a line that are looked at: figures stand in short ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuantity:
-    """A number with a unit, and from where to where it stands in its text."""
+    """A number with a unit, and from where to where it stands in its text. `unit` is as it is written."""
 
     kind: Kind
     value: Interval
     start: int
     end: int
     quote: str
+    unit: str
 
 
 def quantities(text: str) -> Iterator[WrittenQuantity]:
     """Every quantity of a text, in order."""
-    for found in _QUANTITY.finditer(text[:_SPAN]):
+    for found in _QUANTITY.finditer(text[:_LONGEST]):
         number, multiple = printed(found["number"]), (found["multiple"] or "").lower()
         kind: Kind = next(kind for kind in _ALL if found[kind])
         unit = found[kind].lower()
         if number is None:
             continue
         if kind == "rate":
-            value = printed(
-                found["number"], multiple or (unit[0] if unit.startswith(("krps", "kreq")) else "")
+            multiple = multiple or (unit[0] if unit.startswith(("krps", "kreq")) else "")
+            upper = found["upper"]
+            value = (
+                spanned(found["number"], multiple, upper, found["upper_multiple"] or "")
+                if upper
+                else printed(found["number"], multiple)
             )
         elif kind == "size":
             value = number.times(_BYTES[unit[0] if unit[0] in _BYTES else ""])
         else:
             value = number.times(_SECONDS[unit] if kind == "time" else 0.01)
         if value is not None and value.high > 0:
-            yield WrittenQuantity(kind, value, found.start("number"), found.end(), found[0].strip())
+            yield WrittenQuantity(
+                kind, value, found.start("number"), found.end(), found[0].strip(), found[kind]
+            )
