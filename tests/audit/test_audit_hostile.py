@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import os
 import random
 from pathlib import Path
 
@@ -13,14 +11,13 @@ import pytest
 from auditing import WRK, audited, codes, wrk
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutants import NAMES, SAMPLES, mutant, survive
 
 from assay.audit import audit, read
 from assay.audit.tables import MOST_COLUMNS
 from assay.cli.main import main
 from assay.core.errors import EXIT_USAGE, InputError
 
-SAMPLES = sorted(Path(__file__).with_name("samples").iterdir())
-NAMES = ["x.md", "x.html", "x.rst", "x.txt", "x.csv", "x.json"]
 MEGABYTE = 2**20
 
 
@@ -125,53 +122,14 @@ def test_damaged_outputs_are_read_or_left_alone(path: Path, seed: int, name: str
         assert remark.line >= 1
 
 
-PIECES = [
-    "9" * 25,
-    "-",
-    "±",
-    "%",
-    "|",
-    "```",
-    "\n",
-    "×",
-    "倍",
-    " 3 times faster than ",
-    "1.2k",
-    "\x1b[31m",
-    "\u202e",
-] + ["{", "}", "e308", "inf", "NaN", "#", "req/s", "ms", "é", "١٢٣", "½", "²", "①", "请求/秒", "раза"]
-
-
-MUTANTS = 10_000 if os.environ.get("ASSAY_LONG") == "1" else 200
-"""Ten thousand take ten minutes of CPU."""
-
-
-@settings(max_examples=MUTANTS, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(SAMPLES), st.integers(0, 2**32), st.sampled_from(NAMES))
 def test_mutated_texts_are_audited_and_told(path: Path, seed: int, name: str) -> None:
-    """Characters lost, doubled and turned, signs of other languages between: told, whatever it is."""
-    from rich.console import Console
+    """Characters lost, doubled and turned, signs of other languages between: told, whatever it is.
 
-    from assay.report import html, markdown
-    from assay.report.audit import as_json, as_sarif
-    from assay.report.model.audit_document import document
-    from assay.report.terminal import in_full, on_screen
-
-    screen = Console(width=80, record=True, file=io.StringIO())
-    chance = random.Random(seed)
-    text = "# Foo\n\nFoo is 3x faster than Bar.\n\n```\n" + path.read_text(encoding="utf-8") + "```\n"
-    for _ in range(chance.randint(1, 30)):
-        at = chance.randrange(len(text))
-        end = at + chance.randint(0, 60)
-        put = chance.choice([chance.choice(PIECES), text[at:end] * 2, "", text[at:end][::-1]])
-        text = text[:at] + put + text[end:] + " "
-    with contextlib.suppress(InputError):
-        found = audited(text, name)
-        told = document(found, explain=True)
-        screen.print(on_screen(told))
-        assert len(screen.export_text().splitlines()) <= 25
-        screen.print(in_full(told))
-        assert as_json([found]) and as_sarif([found]) and markdown.render(told) and html.render(told)
+    Ten thousand of them: `python benches/audit_mutants.py`.
+    """
+    survive(mutant(path, seed), name)
 
 
 @settings(max_examples=40, deadline=None)

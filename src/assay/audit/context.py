@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from assay.audit.document import Figure, Reported, ReportedCommand, TextDocument
 from assay.audit.interval import exactly, time_in
@@ -26,37 +27,52 @@ class TextSection:
     title: str
     path: tuple[str, ...]
 
+    @property
+    def names(self) -> list[str]:
+        """Those of its headings that may name what is measured, and are no command and no address."""
+        return [title for title in self.path if not _NO_TITLE.search(title)]
+
+
+_TOP = TextSection(0, 0, "", ())
+"""What stands before the first heading."""
+
+
+class Sections(tuple[TextSection, ...]):
+    """The sections of a text, in order."""
+
+    def at(self, line: int) -> TextSection | None:
+        """The section in which a line stands."""
+        found = bisect_right(self, line, key=attrgetter("line")) - 1
+        return self[found] if found >= 0 else None
+
 
 def commanded(
     grids: list[Grid],
     common: ReportedCommand | None,
     calls: tuple[ReportedCommand, ...],
-    sections: tuple[TextSection, ...],
+    sections: Sections,
 ) -> Iterator[Grid]:
     """The grids, each with the command of all, or else with the one in it, in its rows or just above it."""
-    starts = [section.line for section in sections]
     last = 0
     for grid in sorted(grids, key=lambda each: each.table.number):
         first, end = grid.table.number, max(row.line for row in grid.results)
-        at = bisect_right(starts, first) - 1
-        begin = max(last + 1, starts[at] if at >= 0 else 0)
+        section = sections.at(first) or _TOP
+        begin = max(last + 1, section.line)
         above = common_command(tuple(call for call in calls if begin <= call.line <= end)) if calls else None
         own = {call.line: call for call in calls if first <= call.line <= end}
-        title = _title(sections[at] if at >= 0 else None)
+        title = _title(section)
         rows = (replace(row, command=common or above or own.get(row.line)) for row in grid.results)
         named = tuple(row if row.label else replace(row, label=title) for row in rows)
         yield replace(grid, results=named)
         last = end
 
 
-def by_parent(results: tuple[Reported, ...], sections: tuple[TextSection, ...]) -> tuple[Reported, ...]:
+def by_parent(results: tuple[Reported, ...], sections: Sections) -> tuple[Reported, ...]:
     """Where "Foo" and "Bar" have the same headings, "Local" or "JSON", these group what is compared."""
-    starts = [section.line for section in sections]
     above: dict[str, set[str]] = {}
     own: dict[int, str] = {}
     for one in results:
-        at = bisect_right(starts, one.line) - 1
-        path = [title for title in sections[at].path if not NO_TITLE.search(title)] if at >= 0 else []
+        path = (sections.at(one.line) or _TOP).names
         if len(path) > 1 and path[-1] == one.label:
             own[one.line] = path[-2]
             above.setdefault(one.label, set()).add(path[-2])
@@ -83,28 +99,27 @@ def sections_of(document: TextDocument) -> Iterator[TextSection]:
 
 def with_context(
     document: TextDocument,
-    sections: tuple[TextSection, ...],
+    sections: Sections,
     calls: tuple[ReportedCommand, ...],
     found: tuple[Reported, ...],
 ) -> Iterator[Reported]:
     """Each output with its command and its name: the few words before it, or else its heading."""
     texts = {line.number: line.text for line in document.lines}
-    starts = [section.line for section in sections]
     only = {tool: call for tool in {call.tool for call in calls} if (call := _only(calls, tool)) is not None}
     called = [call.line for call in calls]
     taken = 0
     before = ""
     last: ReportedCommand | None = None
     for result in found:
-        at = bisect_right(starts, result.line) - 1
-        begin = max(taken, sections[at].line if at >= 0 else 0)
+        section = sections.at(result.line) or _TOP
+        begin = max(taken, section.line)
         call = _own_command(
             calls[bisect_left(called, begin) : bisect_right(called, result.line)], result, begin
         )
         first = call.line if call is not None else result.line
         said = _words_before(texts, result.line, max(begin, first)) or _words_before(texts, first, begin)
         before = said or (before if begin == taken else "")
-        label = before or _title(sections[at] if at >= 0 else None)
+        label = before or _title(section)
         figures = {**result.figures, **_around(texts, result, begin)}
         inherited = last if begin == taken and last is not None and _fits(last, result) else None
         call = call or only.get(result.tool) or inherited
@@ -133,14 +148,12 @@ def by_port(results: tuple[Reported, ...]) -> tuple[Reported, ...]:
     )
 
 
-def _title(section: TextSection | None) -> str:
+def _title(section: TextSection) -> str:
     """The heading that names what is measured: above one that is only a command or an address."""
-    if section is None:
-        return ""
-    return next((title for title in reversed(section.path) if not NO_TITLE.search(title)), section.title)
+    return next(reversed(section.names), section.title)
 
 
-NO_TITLE = compiled("context.no_title")
+_NO_TITLE = compiled("context.no_title")
 
 
 def _own_command(calls: tuple[ReportedCommand, ...], result: Reported, begin: int) -> ReportedCommand | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from operator import itemgetter
 
 from assay.audit.commands import commands, worded
 from assay.audit.context import (
-    NO_TITLE,
+    Sections,
     TextSection,
     by_parent,
     by_port,
@@ -56,7 +55,7 @@ class Evidence:
     grids: tuple[Grid, ...]
     commands: tuple[ReportedCommand, ...]
     facts: Facts
-    sections: tuple[TextSection, ...]
+    sections: Sections
 
     @cached_property
     def rows(self) -> tuple[Reported, ...]:
@@ -104,14 +103,9 @@ class Evidence:
     def _says_arrivals(self) -> bool:
         return any(re.search(r"arrival", line.text, re.IGNORECASE) for line in self.document.lines)
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [section.line for section in self.sections]
-
     def section(self, line: int) -> TextSection | None:
         """The section in which a line stands."""
-        at = bisect_right(self._starts, line) - 1
-        return self.sections[at] if at >= 0 else None
+        return self.sections.at(line)
 
     def compared(self) -> Iterator[tuple[Reported, Reported]]:
         """Results that the text sets side by side: in one table, or in sections that differ by a name."""
@@ -198,14 +192,14 @@ def _siblings(seen: Evidence, a: Reported, b: Reported) -> bool:
     if one.line == other.line:
         return True
     # Under "Express" and "Fastify" there may be headings that are only a command, or a figure.
-    paths = [[title for title in each.path if not NO_TITLE.search(title)] for each in (one, other)]
+    paths = (one.names, other.names)
     apart = sum(a != b for a, b in zip(*paths, strict=False))
     return one.level == other.level and len(paths[0]) == len(paths[1]) and apart <= 1
 
 
 def see(document: TextDocument) -> Evidence:
     """Find everything in a document."""
-    sections = tuple(sections_of(document))
+    sections = Sections(sections_of(document))
     calls = tuple(
         islice(commands(TextLine(*each[:2]) for each in sorted(document.texts, key=itemgetter(0))), MOST)
     )
