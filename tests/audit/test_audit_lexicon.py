@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+
 import pytest
 from auditing import codes, results
+from checkout import ROOT
 
 from assay.audit.headings import heading
 
@@ -114,3 +118,29 @@ def test_tens_of_thousands_are_read_and_cores_are_a_machine() -> None:
     )
     assert results(text)[0].figures["rate"].value.middle == pytest.approx(125_000)
     assert "R3" not in codes(text)
+
+
+AUDIT = ROOT / "src" / "assay" / "audit"
+LEXICON = sorted((AUDIT / "lexicon").glob("*.toml"))
+
+
+def entries() -> list[str]:
+    tables = [table for path in LEXICON for table in tomllib.loads(path.read_text(encoding="utf-8")).items()]
+    return [f"{name}.{key}" for name, table in tables for key in table]
+
+
+def test_a_table_of_the_lexicon_stands_in_one_file() -> None:
+    assert len(entries()) == len(set(entries())) > 100
+
+
+def test_every_entry_of_the_lexicon_is_looked_up() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in AUDIT.rglob("*.py"))
+    data = "".join(path.read_text(encoding="utf-8") for path in LEXICON)
+    whole = set(re.findall(r'table\("(\w+)"\)|f"(\w+)\.\{', code))
+    tables = {name for pair in whole for name in pair}
+    unused = [
+        name
+        for name in entries()
+        if f'"{name}"' not in code and f"{{{name}}}" not in data and name.partition(".")[0] not in tables
+    ]
+    assert unused == []

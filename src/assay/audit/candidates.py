@@ -10,9 +10,10 @@ from assay.audit.document import Reported
 from assay.audit.evidence import Evidence
 from assay.audit.figures import NEEDED, PlacedFigure
 from assay.audit.finding import number, percent, ratio, time
+from assay.audit.headings import Kind
 from assay.audit.interval import Interval
 from assay.audit.names import turns
-from assay.audit.quantities import Kind, quantities
+from assay.audit.quantities import quantities
 from assay.audit.ratios import FactorReading, Ratio
 
 FEW = 6

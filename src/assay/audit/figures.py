@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from assay.audit.document import Figure, TextBlock, TextDocument, TextLine, TextTable
-from assay.audit.headings import FIELD, Heading, bare, heading, put
+from assay.audit.headings import FIELD, KIND, Heading, Kind, bare, heading, put
 from assay.audit.interval import Interval, is_european
 from assay.audit.lexicon import compiled
-from assay.audit.quantities import Kind, quantities
+from assay.audit.quantities import quantities
 
 MOST = 2000
 """Figures of one text that are compared with what it says: a text for people has some hundreds."""
@@ -80,12 +80,9 @@ def stems(text: str) -> frozenset[str]:
 
 NEEDED = compiled("figures.needed")
 _BOUND = re.compile(r"[<≤≥>]\s?$")
-_KINDS: dict[str, Kind] = {
-    **dict.fromkeys(("rate", "rate_max", "offered"), "rate"),
-    **dict.fromkeys(("mean", "time", "min", "max", "percentile", "stdev"), "time"),
-    **dict.fromkeys(("error_share", "good_share"), "share"),
-    "memory": "size",
-}
+_UNSAID = ("cpu", "transfer", "bytes", "duration")
+"""Figures of which no conclusion speaks."""
+_KINDS = {figure: kind for figure, kind in KIND.items() if kind != "count" and figure not in _UNSAID}
 
 
 def figures(document: TextDocument) -> tuple[PlacedFigure, ...]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
 
 from assay.audit.evidence import Evidence
 from assay.audit.interval import Interval
@@ -83,9 +88,8 @@ def hit_at(figure: _Quoted, words: str, *about: int, severity: Severity = "warni
 Check = Callable[[Evidence], Iterator[AuditHit]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRule:
-    """A check on what a text shows: words for its reader, and one pure function.
+class AuditRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A check on what a text shows: words for its reader (`rules/rules.toml`), and one pure function.
 
     `takes` names the figures that an error or warning stands against. A code that
     `assay.verdict` has for our own runs means the same here.
@@ -94,22 +98,25 @@ class AuditRule:
     code: str
     title: str
     takes: Takes
-    meaning: str
     remedy: str
     source: str
+    once: bool = False
+    direction: bool = False
+    meaning: str = ""
     check: Check
 
 
-def audit_rule(
-    code: str, title: str, *, takes: Takes, remedy: str, source: str
-) -> Callable[[Check], AuditRule]:
+@cache
+def _rule_words() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((Path(__file__).parent / "rules" / "rules.toml").read_text(encoding="utf-8"))
+
+
+def audit_rule(code: str) -> Callable[[Check], AuditRule]:
     """Make a rule of its check, whose docstring says what it means."""
 
     def made(check: Check) -> AuditRule:
         meaning = " ".join((check.__doc__ or "").split())
-        return AuditRule(
-            code=code, title=title, takes=takes, meaning=meaning, remedy=remedy, source=source, check=check
-        )
+        return AuditRule(code=code, meaning=meaning, check=check, **_rule_words()[code])
 
     return made
 

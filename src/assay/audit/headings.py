@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from assay.audit.document import Figure
 from assay.audit.interval import NUMBER, SECONDS, Interval, exactly, printed
-from assay.audit.lexicon import compiled, source, table
+from assay.audit.lexicon import compiled, source, table, words
 
 _COUNTED = source("headings.counted")
 RATE = compiled("headings.rate")
@@ -29,6 +30,11 @@ _OF_JMETER = re.compile(r"\d\d(?:\.\d+)?(?:th)?\s?%? ?line")
 _SIZE_UNIT = re.compile(r"\b([kmg]?)(i?)(b|bytes)\b")
 
 _DEVIATION = re.compile(r"std\.?\s?dev|stdev|deviation|\bstd\b|σ|±")
+Kind = Literal["rate", "time", "share", "size", "count"]
+"""What a figure is: requests a second, seconds, a share of 1, bytes, a number."""
+_MEASURES: tuple[Kind, ...] = ("rate", "time", "share", "size", "count")
+KIND: dict[str, Kind] = {figure: kind for kind in _MEASURES for figure in words(f"measures.{kind}")}
+"""What each figure is."""
 _KINDS = table("kinds")
 """What a heading's words say, as they are tried in turn. `good_share` is what `error_share` leaves."""
 _REQUESTS = compiled("headings.requests")
@@ -59,38 +65,36 @@ class Heading:
     @property
     def is_time(self) -> bool:
         """Whether it is a time of requests."""
-        return self.figure in ("mean", "time", "min", "max", "percentile")
+        return KIND.get(self.figure) == "time" and self.figure not in ("stdev", "duration")
 
 
 @lru_cache(maxsize=4096)
 def heading(text: str) -> Heading | None:
     """What a heading says; None where it is no figure of a load test."""
-    words = " ".join(text.lower().replace("_", " ").split())[:200]
-    if not words:
+    said = " ".join(text.lower().replace("_", " ").split())[:200]
+    if not said:
         return None
-    if _KINDS["ratio"].search(words):
+    if _KINDS["ratio"].search(said):
         return Heading("ratio")
-    is_time = bool(_TIME_WORDS.search(words))
-    if (RATE.search(words) or _SEVERAL_SECONDS.search(words)) and not is_time:
-        return _rate(words)
-    found_unit = _TIME_UNIT.search(f"{words} ")
+    is_time = bool(_TIME_WORDS.search(said))
+    if (RATE.search(said) or _SEVERAL_SECONDS.search(said)) and not is_time:
+        return _rate(said)
+    found_unit = _TIME_UNIT.search(f"{said} ")
     written = found_unit[1] if found_unit else ""
     unit = SECONDS.get(written, SECONDS.get(written.rstrip("s"), 0.0))
-    percentile = _percentile(words)
-    if percentile and _OF_JMETER.fullmatch(words):
+    percentile = _percentile(said)
+    if percentile and _OF_JMETER.fullmatch(said):
         return Heading("percentile", percentile, 1e-3)
     if percentile and (
-        is_time
-        or unit
-        or re.fullmatch(r"\W*(?:t?p\s?[\d.]+|[\d.]+(?:th|st|nd|rd|%| ?percentile)+)\W*", words)
+        is_time or unit or re.fullmatch(r"\W*(?:t?p\s?[\d.]+|[\d.]+(?:th|st|nd|rd|%| ?percentile)+)\W*", said)
     ):
         return Heading("percentile", percentile, unit)
-    if _REQUESTS.fullmatch(words):
+    if _REQUESTS.fullmatch(said):
         return Heading("requests", unit=1.0)
     for figure, pattern in _KINDS.items():
-        if pattern.search(words) and not (is_time and figure not in ("stdev", "transfer")):
-            return Heading(figure, unit=_unit_of(figure, words))
-    return _time(words, unit, is_time=is_time)
+        if pattern.search(said) and not (is_time and figure not in ("stdev", "transfer")):
+            return Heading(figure, unit=_unit_of(figure, said))
+    return _time(said, unit, is_time=is_time)
 
 
 _BARE = table("bare")
@@ -98,10 +102,10 @@ _BARE = table("bare")
 
 def bare(text: str) -> Heading | None:
     """What a heading without a unit and without "latency" says, where its figures are times."""
-    words = " ".join(text.lower().replace("_", " ").split()).strip(" .:*")[:60]
-    if percentile := _percentile(words) if re.fullmatch(r"\W*(?:p\W?)?[\d.,]+\W?\w*|median", words) else 0.0:
+    said = " ".join(text.lower().replace("_", " ").split()).strip(" .:*")[:60]
+    if percentile := _percentile(said) if re.fullmatch(r"\W*(?:p\W?)?[\d.,]+\W?\w*|median", said) else 0.0:
         return Heading("percentile", percentile)
-    return next((Heading(figure) for figure, pattern in _BARE.items() if pattern.fullmatch(words)), None)
+    return next((Heading(figure) for figure, pattern in _BARE.items() if pattern.fullmatch(said)), None)
 
 
 _INTENDED = re.compile(r"\b(?:target(?:ed)?|offered|intended|desired|nominal|planned|asked)\b")
@@ -164,15 +168,12 @@ def _rate_unit(words: str) -> float:
     return 1e3 if _THOUSANDS.search(words) else 1.0
 
 
-def _unit_of(figure: str, words: str) -> float:
-    if figure in ("memory", "transfer", "bytes"):
-        found = _SIZE_UNIT.search(words)
-        return {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}[found[1]] if found else 0.0
-    if figure in ("error_share", "good_share", "cpu"):
-        return 0.01
-    if figure in ("errors", "connections", "threads", "workers", "runs"):
-        return 1.0
-    return 0.0
+def _unit_of(figure: str, said: str) -> float:
+    """The unit of a figure that is no rate and no time; 0 where neither the heading nor its kind says it."""
+    if KIND.get(figure) == "size":
+        found = _SIZE_UNIT.search(said)
+        return _SCALES[found[1]] if found else 0.0
+    return {"share": 0.01, "count": 1.0}.get(KIND.get(figure, ""), 0.0)
 
 
 FIELD = re.compile(
@@ -192,6 +193,7 @@ BYTES_A_SECOND = re.compile(r"\d\s?[kKMG]i?[bB]\s?(?:/|p)\s?s")
 A_SECOND = re.compile(r"\d\s?(?:/|per\s)\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
 """Throughput in a cell that leaves out of what: JMeter's "81.2/sec"."""
 _SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+_NO_RATE = re.compile(r"\s{0,2}(?:%|[kmg]?i?b(?:ytes)?\b|ms\b|ns\b|ops)", re.IGNORECASE)
 
 
 def put(figures: dict[str, Figure], head: Heading, cell: str, number: int, european: bool = False) -> None:
@@ -228,31 +230,25 @@ def _value(head: Heading, cell: str, european: bool) -> Interval | None:
     if found is None:
         return None
     rest = found["rest"] or ""
+    kind = KIND.get(head.figure)
     number = printed(found["number"], found["multiple"] or "", european=european)
     if number is None or head.figure in ("ratio", "version"):
         return None
-    if head.is_time or head.figure in ("stdev", "duration"):
+    if kind == "time":
         unit = UNIT.match(rest)
-        scale = (
-            SECONDS.get(unit[1].rstrip("s") if unit and unit[1].startswith("sec") else unit[1])
-            if unit
-            else head.unit
-        )
+        scale = SECONDS[unit[1]] if unit else head.unit
         return number.times(scale) if scale else None
-    if head.figure in ("memory", "transfer", "bytes"):
+    if kind == "size":
         size = _SIZE.match((found["multiple"] or "") + rest)
         plain = printed(found["number"], european=european)
         scale = _SCALES[size[1].lower()] if size else head.unit
         return plain.times(scale) if scale and plain else None
-    if head.figure in ("rate", "offered"):
-        if (
-            re.match(r"\s{0,2}(?:%|[kmg]?i?b(?:ytes)?\b|ms\b|ns\b|ops)", rest.lower())
-            or "%" in rest.split("±")[0]
-        ):
+    if kind == "rate":
+        if _NO_RATE.match(rest) or "%" in rest.split("±")[0]:
             return None
         return number if found["multiple"] else number.times(head.unit or 1.0)
-    if head.figure in ("error_share", "cpu"):
+    if kind == "share":
         return number.times(0.01)
-    if head.figure in ("errors", "requests", "connections") and number.high - number.low == 1.0:
+    if kind == "count" and number.high - number.low == 1.0:
         return exactly(number.middle)
     return number

@@ -19,12 +19,6 @@ from assay.model.finding import Severity
 
 Belief = Literal["throughput", "times", "throughput and times", "nothing"]
 
-_ONCE = frozenset({"A1", "A2", "M5", "S1", "S2", "S7", "A3"})
-"""Rules whose cause a text usually has everywhere: the first place speaks, and the others are counted."""
-
-_NO_PROOF = frozenset({"S5", "A4", "R5", "R9"})
-"""Rules after which a direction may still be told, and nothing more."""
-
 _GRAVITY: dict[Severity, int] = {"error": 2, "warning": 1, "note": 0}
 _PLAIN = 1.1
 """A ratio below this is within what the flaws of a single run move; S3 warns of a deviation above it."""
@@ -79,7 +73,7 @@ def _remarks(seen: Evidence, ignored: frozenset[str]) -> Iterator[Remark]:
         found = [
             Remark(hit.line, hit.quote, hit.arithmetic, hit.severity, hit.about, rule=rule) for hit in hits
         ]
-        if rule.code in _ONCE and found:
+        if rule.once and found:
             about = tuple(sorted({line for hit in hits for line in hit.about}))
             worst = max(found, key=lambda hit: (_GRAVITY[hit.severity], -hit.line))
             also = tuple(sorted({hit.line for hit in hits} - {worst.line}))
@@ -140,7 +134,7 @@ def _settled(weight: Weight, remarks: _ByLine) -> Weight:
         return replace(
             weight, verdict="untold", why=f"{weight.why}, but {', '.join(gone)} makes that figure invalid"
         )
-    weak = sorted({one.code for one in own if one.severity != "note" or one.code in _NO_PROOF})
+    weak = sorted({one.code for one in own if one.severity != "note" or one.rule.direction})
     if not weak:
         return weight
     if weight.ratio > _PLAIN and weight.ratio > 0:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
-from assay.audit.headings import RATE
+from assay.audit.headings import RATE, Kind
 from assay.audit.interval import NUMBER, SECONDS, SPAN, Interval, printed, spanned
-
-Kind = Literal["rate", "time", "share", "size"]
-"""Requests a second, seconds, a share of 1, bytes."""
 
 _SECONDS = {
     **{unit: size for unit, size in SECONDS.items() if unit not in ("m", "h", "с")},

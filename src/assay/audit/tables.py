@@ -34,7 +34,7 @@ def results(table: TextTable) -> Grid | None:
         table = TextTable(table.number, table.head[:width], table.rows, table.caption)
     european = any(is_european(cell) for row in table.rows[:200] for cell in row.cells[:width])
     heads = [_by_cells(heading(text), table, at, european) for at, text in enumerate(table.head)]
-    heads = _by_caption(_highest(heads), table)
+    heads = _highest(heads)
     by_users = any(head is not None and head.figure == "connections" for head in heads)
     if any(
         head is not None and (_is_result(head, text) or (by_users and head.is_time))
@@ -65,18 +65,6 @@ def _is_result(head: Heading, text: str) -> bool:
     if head.figure == "rate":
         return True
     return head.is_time and (head.percentile >= 90 or _OF_REQUESTS.search(text) is not None)
-
-
-def _by_caption(heads: list[Heading | None], table: TextTable) -> list[Heading | None]:
-    """Columns "mean" and "stddev" of a table whose caption says of what."""
-    whole = heading(table.caption) if table.caption else None
-    if whole is None or whole.figure != "rate":
-        return heads
-    named = {"mean": "rate", "avg": "rate", "average": "rate", "stddev": "rate_stdev", "stdev": "rate_stdev"}
-    return [
-        Heading(named[text.lower()], unit=whole.unit) if text.lower() in named else head
-        for head, text in zip(heads, table.head, strict=True)
-    ]
 
 
 _OF_REQUESTS = re.compile(r"latenc|response|request|\brt\b", re.IGNORECASE)

@@ -97,16 +97,7 @@ def broken(figures: Mapping[str, Figure], among: tuple[Constraint, ...]) -> Iter
         yield Broken(one, best[0], one.mended(best[0], values), len(best) == 1 and len(others) > 0)
 
 
-@audit_rule(
-    "M1",
-    "times contradict throughput (Little's law)",
-    takes="times",
-    remedy=(
-        "measure again with a tool whose accounting balances (assay load), and tell connections, mean "
-        "and throughput"
-    ),
-    source="Little's law; tolerances ours",
-)
+@audit_rule("M1")
 def little(seen: Evidence) -> Iterator[AuditHit]:
     """A connection of a closed loop holds one request at a time, so mean time × throughput is the number of
     busy connections. More than there are is impossible; far fewer means that most stood idle, and were no
@@ -185,13 +176,7 @@ def _lost(result: Reported) -> float:
     return missing.value.high if missing is not None else 0.0
 
 
-@audit_rule(
-    "M2",
-    "times that cannot be",
-    takes="times",
-    remedy="look at the raw output, and copy the figures again",
-    source="arithmetic",
-)
+@audit_rule("M2")
 def impossible(seen: Evidence) -> Iterator[AuditHit]:
     """A higher percentile is never below a lower one, and a mean lies between minimum and maximum: a figure
     is wrong, or its column is."""
@@ -215,13 +200,7 @@ def impossible(seen: Evidence) -> Iterator[AuditHit]:
 _NAMES = {"min": "minimum", "max": "maximum"}
 
 
-@audit_rule(
-    "M3",
-    "the rate contradicts the count",
-    takes="everything",
-    remedy="show the raw output of one run as it is",
-    source="arithmetic",
-)
+@audit_rule("M3")
 def counted(seen: Evidence) -> Iterator[AuditHit]:
     """Requests divided by the time they took are the rate; where they are not, one of the three figures is
     not of this run."""

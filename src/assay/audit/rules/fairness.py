@@ -116,16 +116,7 @@ def unequal_words(seen: Evidence) -> Iterator[AuditHit]:
                 return
 
 
-@audit_rule(
-    "W6",
-    "unequal loads, cores, workers or pools",
-    takes="comparison",
-    remedy=(
-        "give all the same connections, threads, cores and workers, each in the way its documentation "
-        "describes"
-    ),
-    source="the published heroes study: pools of 3, 20 and 50",
-)
+@audit_rule("W6")
 def unequal_means(seen: Evidence) -> Iterator[AuditHit]:
     """What is compared did not have the same load or the same means: the difference is also theirs."""
     yield from unequal_loads(seen)
@@ -145,13 +136,7 @@ def _own_words(text: str, found: re.Match[str]) -> str:
     return text[max(begin, 0) : min(ends, default=len(text))]
 
 
-@audit_rule(
-    "W7",
-    "a handicapped server",
-    takes="everything",
-    remedy="start the release build as its documentation says for production",
-    source="the published heroes study",
-)
+@audit_rule("W7")
 def handicapped(seen: Evidence) -> Iterator[AuditHit]:
     """A debug build, a development mode or a build tool in the way does other work than what people run: the
     figure is not the server's."""

@@ -18,13 +18,7 @@ from assay.model.finding import Severity
 _LOOPBACK = compiled("load.loopback")
 
 
-@audit_rule(
-    "A1",
-    "more client threads than cores",
-    takes="everything",
-    remedy="give the client at most one thread a core, on cores of its own",
-    source="Hyperfoil's CPU watchdog; the published franklin study",
-)
+@audit_rule("A1")
 def threads(seen: Evidence) -> Iterator[AuditHit]:
     """The client's threads wait for each other's cores: what is measured is the generator, and its waiting is
     in the times."""
@@ -48,13 +42,7 @@ def _worded_threads(row: Reported) -> Figure | None:
     return row.command.figures.get("threads") if row.command and row.command.tool == "wrk" else None
 
 
-@audit_rule(
-    "G3",
-    "less was offered than intended",
-    takes="everything",
-    remedy="look for the highest rate that holds (assay capacity), and measure times below it",
-    source="Lancet's tolerance of the offered load",
-)
+@audit_rule("G3")
 def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
     """The server or the client did not keep up with the rate: the times are those of an overload, whose
     length sets them."""
@@ -94,16 +82,7 @@ def _dropped(result: Reported) -> Iterator[AuditHit]:
         yield hit_at(result.get("rate") or dropped, words, result.line, severity=severity)
 
 
-@audit_rule(
-    "G8",
-    "connections missing",
-    takes="everything",
-    remedy=(
-        "raise the limit (ulimit -n), or use fewer connections; a closed loop needs only as many as "
-        "keep the server busy"
-    ),
-    source="the published franklin study: 157 connect errors of 396 connections in every run",
-)
+@audit_rule("G8")
 def connections(seen: Evidence) -> Iterator[AuditHit]:
     """The load was of fewer connections than the text says, often by a limit of open files on the client."""
     for result in seen.outputs:
@@ -127,13 +106,7 @@ _CLOSING = compiled("load.closing")
 _INSTEAD = re.compile(r"\b(?:instead of|not|never|avoids?|rather than|unlike|than)\s[`\"']?$", re.IGNORECASE)
 
 
-@audit_rule(
-    "A3",
-    "a connection for each request",
-    takes="everything",
-    remedy="keep connections open (ab -k), or say that connection set-up is meant",
-    source="ours; RFC 9112, 9.3: connections persist by default",
-)
+@audit_rule("A3")
 def unkept(seen: Evidence) -> Iterator[AuditHit]:
     """Opening and closing a connection costs more than most answers: that is what was measured, and servers
     differ in it less than in what they are compared for."""
@@ -176,13 +149,7 @@ _CONFIGURED = re.compile(r"\b(?:url|host|target)\W{1,4}https?://(?:localhost|127
 """The address in the configuration of a load test, in a listing that names its tool."""
 
 
-@audit_rule(
-    "A2",
-    "client and server on one machine",
-    takes="everything",
-    remedy="pin each to cores of its own (assay does), or use two machines; then say so",
-    source="the published franklin (12 threads) and frameworks studies, on 4 cores",
-)
+@audit_rule("A2")
 def together(seen: Evidence) -> Iterator[AuditHit]:
     """Client and server take cores from each other: a cheaper server leaves more to the client, and
     differences are squeezed or stretched by that."""
@@ -212,13 +179,7 @@ _WARNING, _ERROR = 0.001, 0.01
 _BYTES = 0.02
 
 
-@audit_rule(
-    "W2",
-    "errors and time-outs in the throughput",
-    takes="everything",
-    remedy="find out why requests fail, measure again without, and count only right answers",
-    source="SPECweb's quality of service; ASP.NET benchmarks #320",
-)
+@audit_rule("W2")
 def errors(seen: Evidence) -> Iterator[AuditHit]:
     """A failed request is often the cheapest one: it is counted as throughput, and its time as a fast
     answer."""
@@ -279,13 +240,7 @@ def _requests(result: Reported) -> float | None:
     return rate.value.high * duration.value.high if rate is not None and duration is not None else None
 
 
-@audit_rule(
-    "W3",
-    "unequal answers",
-    takes="comparison",
-    remedy="let all send the same headers and body (assay versus looks before it measures)",
-    source="the published petclinic study: 1,525 B (compressed) against 3,041 B (not)",
-)
+@audit_rule("W3")
 def unequal(seen: Evidence) -> Iterator[AuditHit]:
     """Who sends more does more: other headers, another encoding, another body. The comparison is one of the
     answers' sizes as well."""

@@ -14,13 +14,7 @@ from assay.audit.names import aliases, is_name, key_of, turns
 from assay.audit.weighing import weighed
 
 
-@audit_rule(
-    "R1",
-    "the command does not match the result",
-    takes="everything",
-    remedy="show command and output of the same run",
-    source="ours",
-)
+@audit_rule("R1")
 def other_command(seen: Evidence) -> Iterator[AuditHit]:
     """The output is of another run than the one that the text tells how to make."""
     for result in seen.outputs:
@@ -90,13 +84,7 @@ def _elsewhere(result: Reported) -> Iterator[AuditHit]:
         )
 
 
-@audit_rule(
-    "R2",
-    "the text contradicts its raw output",
-    takes="everything",
-    remedy="make the table from the outputs, by a program",
-    source="ours",
-)
+@audit_rule("R2")
 def other_figure(seen: Evidence) -> Iterator[AuditHit]:
     """One of the two is not of this run, or was copied wrong."""
     raw: dict[str, list[Reported]] = {}
@@ -131,13 +119,7 @@ _IDLE = compiled("reporting.idle")
 _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 
 
-@audit_rule(
-    "R6",
-    "figures sampled outside the load",
-    takes="nothing",
-    remedy="sample CPU and memory while the load goes on, and tell the peak",
-    source="the published heroes study; ours",
-)
+@audit_rule("R6")
 def outside(seen: Evidence) -> Iterator[AuditHit]:
     """What a server uses when nobody asks says nothing of what it uses for the throughput beside it."""
     for table in seen.document.tables if seen.results else ():
@@ -166,13 +148,7 @@ _AXIS = re.compile(
 _BAR = re.compile(r"([█▇■▓▒#=*]{3,200})\s*[|▏▎▍▌▋▊▉]?\s*\(?(\d[\d,]{0,14}(?:\.\d{1,4})?)\s?(k\b)?")
 
 
-@audit_rule(
-    "R7",
-    "an axis that exaggerates",
-    takes="nothing",
-    remedy="begin the axis of a bar chart at zero",
-    source="Tufte's lie factor",
-)
+@audit_rule("R7")
 def axis(seen: Evidence) -> Iterator[AuditHit]:
     """A bar says its figure by its length. Where the axis begins elsewhere, a difference of a few percent
     looks like a multiple."""
@@ -218,13 +194,7 @@ def _crooked(bars: list[tuple[int, int, float, str]]) -> Iterator[AuditHit]:
             return
 
 
-@audit_rule(
-    "R8",
-    "a conclusion against its own figures",
-    takes="comparison",
-    remedy="say what the figures say, with their interval",
-    source="arithmetic",
-)
+@audit_rule("R8")
 def against_figures(seen: Evidence) -> Iterator[AuditHit]:
     """The text says more, or other, than what it measured."""
     for weight in weighed(seen):
@@ -241,13 +211,7 @@ _CALL = re.compile(
 """The command of a load test of one's own making."""
 
 
-@audit_rule(
-    "R3",
-    "the machine is not named",
-    takes="nothing",
-    remedy="name the CPU, the cores that each side had, the memory and the system",
-    source="ACM artifact review; ours",
-)
+@audit_rule("R3")
 def no_machine(seen: Evidence) -> Iterator[AuditHit]:
     """A figure without its machine compares with nothing, and nobody can repeat it."""
     if seen.results and seen.facts.machine is None and seen.facts.whole:
@@ -260,13 +224,7 @@ def no_machine(seen: Evidence) -> Iterator[AuditHit]:
         )
 
 
-@audit_rule(
-    "R4",
-    "versions are not named",
-    takes="nothing",
-    remedy="name the version of everything compared and of what it runs on, and the date",
-    source="ACM artifact review; ours",
-)
+@audit_rule("R4")
 def no_versions(seen: Evidence) -> Iterator[AuditHit]:
     """Software changes: without versions the figures are of something that nobody can install."""
     compared = ((a, b) for a, b in seen.certain() if is_name(a.label) and is_name(b.label))
@@ -298,13 +256,7 @@ def _versioned(seen: Evidence, pair: tuple[Reported, Reported]) -> bool:
 _NUMBERED = re.compile(r"[A-Za-z)][\s/:@(-]{1,3}v?\d{1,3}\.[\dx]")
 
 
-@audit_rule(
-    "R10",
-    "the load is not told",
-    takes="everything",
-    remedy="show the command, and the raw output",
-    source="ACM artifact review; ours",
-)
+@audit_rule("R10")
 def no_load(seen: Evidence) -> Iterator[AuditHit]:
     """Throughput and times are answers to a load. Without it they are answers to no question."""
     told = [*seen.rows, *(one for one in seen.outputs if one.tool == "figures")]

@@ -18,13 +18,7 @@ def compares(seen: Evidence) -> bool:
     return next(seen.compared(), None) is not None or len(seen.labels) > 1
 
 
-@audit_rule(
-    "S5",
-    "too few runs",
-    takes="comparison",
-    remedy="run each at least six times, in alternating order (assay versus does)",
-    source="benchstat's minimum",
-)
+@audit_rule("S5")
 def few(seen: Evidence) -> Iterator[AuditHit]:
     """Runs differ from each other by more than people expect; with so few, a difference of some percent may
     be the order they ran in."""
@@ -46,13 +40,7 @@ def _spread(result: Reported, name: str) -> Figure | None:
     )
 
 
-@audit_rule(
-    "A4",
-    "a gap smaller than the spread",
-    takes="comparison",
-    remedy="measure in blocks until the interval of the ratio excludes 1 (assay versus), or call them alike",
-    source="pyperf; ours",
-)
+@audit_rule("A4")
 def within_spread(seen: Evidence) -> Iterator[AuditHit]:
     """The same thing measured again differs by more than the two do: which is ahead is chance."""
     told: set[int] = set()
@@ -120,13 +108,7 @@ def _explained(seen: Evidence, after: int, before: int) -> bool:
     return len(" ".join(words).split()) > _WORDS
 
 
-@audit_rule(
-    "R5",
-    "the number of runs is not told",
-    takes="comparison",
-    remedy="tell how many runs there were, in which order, and their spread",
-    source="Kalibera, Jones (ISMM'13)",
-)
+@audit_rule("R5")
 def untold(seen: Evidence) -> Iterator[AuditHit]:
     """Without repetitions nobody can tell a difference from chance, the author included."""
     facts = seen.facts
@@ -146,13 +128,7 @@ def untold(seen: Evidence) -> Iterator[AuditHit]:
     yield AuditHit(line, one, f"{one!r} is compared with {other!r}; how often was each measured?", "note")
 
 
-@audit_rule(
-    "R9",
-    "the best of several runs",
-    takes="comparison",
-    remedy="tell the mean or median of all runs, with an interval",
-    source="docs/method/design.md: no figure is ever the best of n",
-)
+@audit_rule("R9")
 def best(seen: Evidence) -> Iterator[AuditHit]:
     """A maximum grows with the number of runs and with their spread: it rewards what scatters."""
     if not seen.results:

@@ -18,13 +18,7 @@ _TAIL = 90.0
 _IN_PROSE = compiled("samples.in_prose")
 
 
-@audit_rule(
-    "M5",
-    "tail latency from a closed loop",
-    takes="percentiles",
-    remedy="measure latency with arrivals at a rate below capacity (assay load --rate)",
-    source="TailBench (IISWC'16); Schroeder et al., open versus closed (NSDI'06)",
-)
+@audit_rule("M5")
 def closed_tail(seen: Evidence) -> Iterator[AuditHit]:
     """At saturation the times are the queue that the client itself makes, and a slow answer holds back the
     very requests that would have shown it."""
@@ -87,13 +81,7 @@ def _told_counts(seen: Evidence) -> set[float]:
     return set() if seen.commands else found
 
 
-@audit_rule(
-    "S1",
-    "too few requests for a percentile",
-    takes="percentiles",
-    remedy="make more requests, or tell a lower percentile",
-    source="MLPerf's early stopping (one-sided binomial, 99 %)",
-)
+@audit_rule("S1")
 def too_few(seen: Evidence) -> Iterator[AuditHit]:
     """With so few requests it is likely that none of the slowest was among them: the figure says how lucky
     the run was."""
@@ -125,13 +113,7 @@ def too_few(seen: Evidence) -> Iterator[AuditHit]:
             )
 
 
-@audit_rule(
-    "S2",
-    "no steady state",
-    takes="everything",
-    remedy="warm up until throughput holds its level, and tell percentiles instead of a mean",
-    source="Barrett et al., OOPSLA'17; wrk's own advice on its deviation",
-)
+@audit_rule("S2")
 def unsteady(seen: Evidence) -> Iterator[AuditHit]:
     """What scatters by more than half of its mean has no level that one number could tell: a warm-up, pauses
     or two kinds of answers are in it."""
@@ -173,13 +155,7 @@ _CUT = 0.9
 _WARMING = re.compile(r"warm", re.IGNORECASE)
 
 
-@audit_rule(
-    "S7",
-    "measured for a short time",
-    takes="everything",
-    remedy="warm up, then measure for at least 10 s, several times",
-    source="ours; SPEC and MLPerf ask for minutes",
-)
+@audit_rule("S7")
 def short(seen: Evidence) -> Iterator[AuditHit]:
     """In a few seconds a compiler, a collector, a cache or the clock of the CPU has not settled: the figure
     is one of the start."""
@@ -274,13 +250,7 @@ _AVERAGED = re.compile(
 )
 
 
-@audit_rule(
-    "D3",
-    "averages of what has no average",
-    takes="percentiles",
-    remedy="tell each run's percentile, or take one of the merged histogram",
-    source="HdrHistogram's documentation; the published petclinic study",
-)
+@audit_rule("D3")
 def averaged(seen: Evidence) -> Iterator[AuditHit]:
     """The mean of two p99s is the p99 of nothing: a percentile belongs to one set of requests."""
     if not seen.results:
