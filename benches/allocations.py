@@ -87,7 +87,8 @@ def race(field: Field, runs: int, *, leaving: bool, noise: Noise = normal) -> Ra
     rng, servers = np.random.default_rng(SEED), len(field.levels)
     most = field.budget * servers // 2
     noises = noise(rng, (servers, runs, most)) * np.array(field.deviations)[:, None, None]
-    load = wrong = decided = held = intervals = 0
+    load = wrong = held = intervals = 0
+    decided = 0.0
     for number in range(runs):
         run = _Run(field, noises[:, number] + np.array(field.levels)[:, None], leaving)
         run.go()

@@ -20,6 +20,7 @@ from simulations import (
     SEED,
     TRACES,
     Setting,
+    blocks_kept,
     capacity_searches,
     differences_found,
     growing_coverage,
@@ -340,6 +341,20 @@ def _warm_up_table(runs: int) -> str:
     return _table("Warm-up", note, ("time constant", "let go after", "level then"), rows)
 
 
+def _kept_table(runs: int) -> str:
+    risen = ((0.1, 0.5, 0.08), (0.1, 1.0, 0.08), (0.1, 2.0, 0.08), (0.3, 1.0, 0.08), (0.1, 1.0, 0.02))
+    kinds = {f"{rise:.0%}, {100 * c:.0f} ms, {d:.0%}": (rise, c, d) for rise, c, d in risen}
+    found = {name: blocks_kept(*kind, runs) for name, kind in kinds.items()}
+    found |= {"none, 8%": blocks_kept(0, 1, 0.08, runs), "pauses, 3%": blocks_kept(0, 1, 0.03, runs, True)}
+    rows = [[name, *(f"{one:+.1%}" for one in each)] for name, each in found.items()]
+    columns = ("rise, time constant, deviation", "those slices", "those after 100 ms", "the next six")
+    note = (
+        "Bias of the log ratio where a block is kept if six slices of 100 ms show that both servers are "
+        "warm. One rises to its level; in the last row it pauses in one slice of eight."
+    )
+    return _table("Slices that show warmth", note, columns, rows)
+
+
 TABLES: Mapping[str, tuple[Callable[[int], str], int]] = {
     "Coverage": (_coverage_table, 1),
     "Blocks that depend on each other": (_study_table, 1),
@@ -355,6 +370,7 @@ TABLES: Mapping[str, tuple[Callable[[int], str], int]] = {
     "Capacity": (_capacity_table, 20),
     "Steady state": (_steady_table, 20),
     "Warm-up": (_warm_up_table, 80),
+    "Slices that show warmth": (_kept_table, 1),
 }
 """Each table, and of how many of the runs it has one: those that simulate whole runs have fewer."""
 

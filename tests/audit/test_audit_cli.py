@@ -290,3 +290,13 @@ def test_the_page_lists_every_rule() -> None:
 
     page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
     assert [code for code in AUDIT_RULES if f"| {code} | " not in page] == []
+
+
+def test_a_place_of_a_long_path_is_not_folded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / ("a" * 60)
+    folder.mkdir()
+    (folder / "hasty.md").write_text(FLAWED, encoding="utf-8")
+    main(["audit", "--verbose", str(folder / "hasty.md")])
+    assert re.search(
+        r"^  seen    hasty\.md:\d+: 157 of 400 connections", capsys.readouterr().out, re.MULTILINE
+    )

@@ -295,7 +295,8 @@ def test_pipes_and_devices_named_like_texts_are_passed_over(tmp_path: Path) -> N
     (tmp_path / "zero.md").symlink_to("/dev/zero")
     (tmp_path / "link.md").symlink_to(tmp_path / "pipe.md")
     done = ended("terminal dumb", ["audit", str(tmp_path)], tmp_path)
-    assert done.returncode == 0 and b"results.md" in done.stdout and done.stderr == b""
+    told = done.stdout.replace(b"\n", b"")  # a long path is folded
+    assert done.returncode == 0 and b"results.md" in told and done.stderr == b""
     alone = ended("terminal dumb", ["audit", str(tmp_path / "pipe.md")], tmp_path)
     assert alone.returncode == 2 and b"nothing comes out of the pipe" in alone.stderr
     written = subprocess.run(

@@ -163,3 +163,12 @@ def test_twelve_unlike_servers_tell_in_three_blocks_what_took_six(noise: str) ->
         for blocks, pooled in ((3, True), (3, False))
     ]
     assert made[0].wrong <= 0.001 and made[0].shown > 0.35 > 0.2 > made[1].shown
+
+
+def test_what_follows_slices_that_show_warmth_is_measured_without_bias_and_those_are_not() -> None:
+    # Why a warm-up is no measurement: a rise that the judge misses stays in what it kept.
+    found = simulations.blocks_kept(0.3, 1.0, 0.02, 20_000)
+    assert abs(found.following) < 0.002
+    assert found.same < -0.01
+    paused = simulations.blocks_kept(0.0, 1.0, 0.03, 20_000, pausing=True)
+    assert paused.same > 0.002

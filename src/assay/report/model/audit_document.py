@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from assay.audit.claims import Verdict, Weight
 from assay.audit.finding import Remark, Takes
@@ -38,6 +39,8 @@ _TONES: dict[Verdict, Tone] = {"contradicted": "bad", "stands": "good", "untold"
 _MOST_CONCLUSIONS = 3
 _MOST_LINES = 6
 """So many lines of a cause are named before the rest is counted."""
+_MOST_NAME = 40
+"""Signs of a text's path: a longer one would be folded, and its last part is enough below its title."""
 _QUOTED = 60
 """Signs of a quoted line: with its number and what stands before it a terminal of 80 columns holds it."""
 _CONCLUSIONS = (
@@ -154,9 +157,10 @@ def _causes(found: Audit, *, explain: bool) -> Iterator[FindingGroup]:
 
 def _place(found: Audit, remark: Remark) -> FindingSubject:
     also = f" (also {_lines(remark.also, 8)})" if remark.also else ""
+    name = found.name if len(found.name) <= _MOST_NAME else PurePath(found.name).name
     text, start, length = quoted(found.document.text_at.get(remark.line, ""), remark.quote, _QUOTED)
     return FindingSubject(
-        subject=f"{fmt.safe(found.name)}:{remark.line}{also}",
+        subject=f"{fmt.safe(name)}:{remark.line}{also}",
         evidence=fmt.safe(remark.arithmetic, 400),
         quotation=Quotation(remark.line, text, start, length),
     )
