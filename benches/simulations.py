@@ -358,7 +358,7 @@ class KeptBlocks(NamedTuple):
     slices that show it, in those but the first, and in as many that follow."""
 
     same: float
-    later: float
+    but_first: float
     following: float
 
 
