@@ -30,6 +30,9 @@ ASSAY = [sys.executable, "-m", "assay.cli.main"]
 PATIENCE_S = 120.0
 """For a machine that is busy with other things; nothing here is expected to take so long."""
 
+NUMBER = r"\d[\d,.]*"
+"""Of a rate, which is a bound or lies between two where the machine is busy with other things."""
+
 
 class Handler(BaseHTTPRequestHandler):
     """Answers what the path names: /404, /echo (the body), else a short text."""
@@ -128,7 +131,7 @@ def test_a_load_in_a_pipe_ends_in_a_plain_summary(url: str) -> None:
     ended = assay("load", url, "-c", "2", "-d", "500ms")
     assert ended.returncode == 0, ended
     assert "closed loop, 2 connections" in ended.stdout
-    assert re.match(r"(≥ )?[\d,.]+ requests/s", ended.stdout)  # a bound, where the machine is busy
+    assert re.match(rf"(about |≥ |≤ )?{NUMBER}( – {NUMBER})? requests/s", ended.stdout)
     assert re.search(r" 0 of [\d,]+ failed", ended.stdout)
     assert "service time" in ended.stdout
     assert len(ended.stdout.splitlines()) <= 14
