@@ -178,7 +178,7 @@ CHANGES = {
         {
             "src/assay/stats/steady.py": ("def steady_state(", FIVE),
             "src/assay/plan/next/warming.py": (
-                "FEWEST_WINDOWS, warm_up_state",
+                "FEWEST_WINDOWS, warm_at_once",
                 "five, ",
                 "    state = warm_up_state(",
                 WARM,

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from assay.model.measurement import Window
-from assay.stats.steady import SteadyState, partition, steady_state, warm_up_state
+from assay.stats.changepoints import partition
+from assay.stats.steady import SteadyState, steady_state, warm_up_state
 
 WIDTH = 100_000_000
 Trace = NDArray[np.float64]

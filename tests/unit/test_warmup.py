@@ -122,6 +122,22 @@ def test_a_fast_server_at_its_level_at_once_is_warm_within_some_windows_of_ten_m
 @pytest.mark.parametrize(
     "course",
     [
+        np.where(AGES_S < 0.2, 1.0, 0.75),
+        np.where(AGES_S < 0.12, 1.0, np.where(AGES_S < 0.3, 0.6, 0.95)),
+        np.where((AGES_S > 0.1) & (AGES_S % 0.1 < 0.05), 0.6, 1.0),
+    ],
+)
+def test_a_machine_that_takes_from_a_warm_server_does_not_keep_it_in_its_warm_up(
+    course: NDArray[np.float64],
+) -> None:
+    course = np.where(AGES_S < 0.03, 0.5 * course, course)
+    assert np.median([ended_quick(60_000, course, seed, 0.12) for seed in range(8)]) <= 0.9
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.12])
+@pytest.mark.parametrize(
+    "course",
+    [
         1 - 0.9 * np.exp(-AGES_S / 0.15),
         1 - 0.7 * np.exp(-AGES_S / 0.5),
         1 - 0.7 * np.exp(-AGES_S / 1.5),
@@ -131,9 +147,9 @@ def test_a_fast_server_at_its_level_at_once_is_warm_within_some_windows_of_ten_m
     ],
 )
 def test_a_server_that_warms_up_is_judged_in_windows_of_a_hundred_milliseconds(
-    course: NDArray[np.float64],
+    course: NDArray[np.float64], noise: float
 ) -> None:
-    assert min(ended_quick(80_000, course, seed) for seed in range(8)) == float("inf")
+    assert min(ended_quick(80_000, course, seed, noise) for seed in range(8)) == float("inf")
 
 
 def test_windows_of_ten_milliseconds_that_hold_few_requests_are_joined() -> None:

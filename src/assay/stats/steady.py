@@ -11,19 +11,6 @@
 4. What is left is checked: halves differ by less than 10 % in mean, quartiles by less than 5 %
    (pyperf), each beyond what its own noise explains; tenths deviate by less than 15 % (a slow wave
    has neither changepoints nor unequal halves).
-
-`level_changes` finds those of a history, too: one figure a run, months of runs.
-
-The best cut of a series into stretches of one level each is optimal partitioning (Jackson et al. 2005; the
-objective of PELT): over all cuts, the least of
-
-    sum over stretches of the squared deviations from the stretch's mean  +  penalty * stretches
-
-With F(t) the least for the first t values and C(s, t) the squared deviations of values s to t,
-
-    F(t) = min over s of  F(s) + C(s, t) + penalty
-
-Our own, because the library that has it takes as long to import as a million requests to send.
 """
 
 from __future__ import annotations
@@ -37,6 +24,7 @@ from typing import NamedTuple
 
 from assay.core.units import counted, share, time
 from assay.model.measurement import Window
+from assay.stats.changepoints import MAD_TO_DEVIATION, partition
 
 Series = list[float]
 
@@ -55,8 +43,6 @@ WARM_STANDARD_ERRORS = 1.0
 """While warming up, growth must have slowed to 3 %, and noise excuses less: to wait is cheap."""
 RELATIVE_MINIMUM_EFFECT = 0.002
 """A series without noise has no scale for a change; nothing below this share of its level is one."""
-_MAD_TO_DEVIATION = 1.4826
-"""What makes the median absolute deviation of a normal distribution its standard deviation."""
 
 
 class SteadyState(NamedTuple):
@@ -150,6 +136,31 @@ def warm_up_state(windows: Sequence[Window], least_ns: int = 0) -> SteadyState:
     return _judge(windows, WARM_HALVES_DIFFER, WARM_STANDARD_ERRORS, least_ns)
 
 
+def warm_at_once(windows: Sequence[Window]) -> bool:
+    """Whether a server was never faster than it was within the first tenth: it had warmed up by then.
+
+    Other programs only take from a server: a level that falls, or comes back to what it was, is the
+    machine's. One that is still getting faster shows a later level above its early ones, or a second half
+    above its first.
+    """
+    series, width, _ = _rates(_whole(windows), 0)
+    if len(series) < FEWEST_WINDOWS:
+        return False
+    wide, _, ends = _changepoints(series, width, None)
+    early, highest, later = max(1, len(wide) // 10), 0.0, 0.0
+    for segment in _segments(wide, ends):
+        level = fmean(wide[segment.start : segment.end])
+        if segment.start <= early:
+            highest = max(highest, level)
+        else:
+            later = max(later, level)
+    settled = series[len(series) // 10 :]
+    half, drift = len(settled) // 2, _drift(settled, WARM_STANDARD_ERRORS)
+    grew = fmean(settled[half:]) > fmean(settled[:half])
+    grows = grew and drift.halves > max(WARM_HALVES_DIFFER, drift.halves_noise)
+    return later <= (1 + LEVEL_CHANGE) * highest and not grows
+
+
 def _whole(windows: Sequence[Window]) -> Sequence[Window]:
     """Without a last window that was cut short, which would look like a collapse."""
     if len(windows) > 1 and windows[-1].length_ns < 0.9 * windows[0].length_ns:
@@ -210,7 +221,7 @@ def _noise(series: Series) -> float:
     """Deviation of the windows' noise from neighbours' differences, which changes of level do not blow up."""
     differences = [after - before for before, after in pairwise(series)]
     middle = median(differences)
-    noise = _MAD_TO_DEVIATION * median(abs(difference - middle) for difference in differences) / math.sqrt(2)
+    noise = MAD_TO_DEVIATION * median(abs(difference - middle) for difference in differences) / math.sqrt(2)
     return max(noise, RELATIVE_MINIMUM_EFFECT * fmean(map(abs, series)), 1e-12)
 
 
@@ -338,58 +349,3 @@ def _between(ordered: Series, place: float) -> float:
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
-
-
-SHORTEST = 2
-"""One value alone is no level."""
-
-
-def partition(series: Sequence[float], penalty: float) -> list[int]:
-    """The ends of the stretches, the last of which is the series' own; quadratic in its length.
-
-    A thousand values take some 80 ms. PELT's pruning would save nothing: it drops a start only once a
-    change lies behind it, and the usual series has none.
-    """
-    n = len(series)
-    # About the mean: squares of large numbers would swallow the differences between them.
-    mean = math.fsum(series) / n
-    sums = [0.0, *accumulate(value - mean for value in series)]
-    # The squares of the values are in every cut alike; what is left of C(s, t) is -(sum)^2 / length.
-    least = [-penalty, *[math.inf] * (SHORTEST - 1)]
-    before = [0] * (n + 1)
-    for end in range(SHORTEST, n + 1):
-        here, lengths = sums[end], range(end, SHORTEST - 1, -1)
-        whole = [
-            cost - (here - s) ** 2 / length for cost, s, length in zip(least, sums, lengths, strict=False)
-        ]
-        best = min(whole)
-        before[end] = whole.index(best)
-        least.append(best + penalty)
-    ends = [n]
-    while before[ends[-1]] > 0:
-        ends.append(before[ends[-1]])
-    return ends[::-1]
-
-
-FEWEST = 6
-"""Below this many runs a change cannot be told from noise."""
-
-PENALTY = 6.0
-"""Times ln n, in noise variances: the penalty that the steady-state rule uses too."""
-
-MINIMUM_EFFECT = 0.01
-"""Runs of one program on one machine differ by 1 % without a reason (code layout, placement)."""
-
-
-def level_changes(values: Sequence[float]) -> list[int]:
-    """The indices at which a new level begins, oldest value first; positive values only.
-
-    Exact segmentation with a squared-error cost on the logarithms, so that a change is a
-    ratio. Noise is estimated from neighbours' differences, which a change of level touches once.
-    """
-    if len(values) < FEWEST or min(values) <= 0:
-        return []
-    logs = [math.log(value) for value in values]
-    steps = [abs(after - before) for before, after in zip(logs, logs[1:], strict=False)]
-    noise = max(_MAD_TO_DEVIATION * median(steps) / math.sqrt(2), MINIMUM_EFFECT)
-    return partition([value / noise for value in logs], PENALTY * math.log(len(values)))[:-1]

@@ -28,7 +28,7 @@ from assay.model.run import Run
 from assay.model.trial import Arm, Trial, WarmUpSeen
 from assay.plan.next.lengths import REQUESTS, WARMING_NS
 from assay.stats import rate_per_s
-from assay.stats.steady import FEWEST_WINDOWS, warm_up_state
+from assay.stats.steady import FEWEST_WINDOWS, warm_at_once, warm_up_state
 
 _AT_ONCE_WINDOWS = 3 * FEWEST_WINDOWS
 _AT_ONCE_ANSWERS = 20_000
@@ -42,8 +42,8 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
 
     It ends when throughput is shown to be steady in windows of 100 ms, not before `rule.min_ns`, and at
     `rule.max_ns` in any case: counted from where the windows count, as the latest alone may be at hand. Of a
-    fast server that is at its level at once shorter windows tell as much. A change of level that comes later
-    than this looks is caught by rule S2.
+    fast server that is at its level at once shorter windows tell as much, on a restless machine, too. What
+    changes later than this looks is caught by rule S2.
     """
     if rule.max_ns == 0:
         return NO_WARM_UP
@@ -51,15 +51,16 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
     at_bound = elapsed_ns >= rule.max_ns
     if not at_bound and elapsed_ns < rule.min_ns:
         return None
-    state = warm_up_state(windows, 0 if _at_once(windows) else WARMING_NS)
+    at_once = _at_once(windows)
+    state = warm_up_state(windows, 0 if at_once else WARMING_NS)
     silent = state.steady and state.level_per_s == 0
-    steady, reason = state.steady and not silent, "nothing was answered" if silent else state.reason
+    steady = at_once or (state.steady and not silent)
     if not steady and not at_bound:
         return None
     return WarmUpSeen(
         steady=steady,
         bound_ns=rule.max_ns,
-        reason=reason,
+        reason="" if steady else "nothing was answered" if silent else state.reason,
         changes_ns=state.changes_ns,
         took_ns=elapsed_ns,
         rising=state.rising,
@@ -68,13 +69,10 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
 
 def _at_once(windows: Sequence[Window]) -> bool:
     """Whether nine of ten windows hold enough requests each for a rate, all together more than what is
-    compiled while it runs needs, and no level has changed but in the first tenth of them."""
+    compiled while it runs needs, and the server was never faster than in the first tenth of them."""
     answered = sorted(one.completed for one in windows)
     few = len(answered) < _AT_ONCE_WINDOWS or sum(answered) < _AT_ONCE_ANSWERS
-    if few or answered[len(answered) // 10] < REQUESTS:
-        return False
-    early_ns = windows[len(windows) // 10].start_ns
-    return all(changed_ns <= early_ns for changed_ns in warm_up_state(windows).changes_ns)
+    return not few and answered[len(answered) // 10] >= REQUESTS and warm_at_once(windows)
 
 
 def preload() -> None:

@@ -25,7 +25,7 @@ from assay.report.document import (
     table,
 )
 from assay.report.model import answer
-from assay.stats.steady import level_changes
+from assay.stats.changepoints import level_changes
 from assay.store.index import Filter, ListedRun, Point
 
 _BAR_WIDTH = 24
