@@ -6,6 +6,10 @@ one after the other, and by wrk: runs interleaved until a paired t test has said
 row. So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy
 for half of the time. A try is right when the leaner build is called faster and the command has exited within
 the time that the question allows, from its begin on; no A/A control, as wrk has none.
+
+What the machine's own noise forbids stands beside it: the load that a test would take which knew the
+deviation of a round (a slice of each build) and looked once, without a warm-up. It would be right in nine of
+ten tries, and wrong in one of twenty alike. A comparison that does not know it can take no less.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from answers import another_program
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import Cores, Unavailable, need, need_assay, null_server, pinned, serving_null_process
 
+from assay.model.trial import Arm, Trial
 from assay.stats.estimates import student_t_cdf
 
 BASE_COST_NS = 10_000
@@ -44,6 +49,8 @@ _QUICK_S = 30
 """A question that allows more load than this is a long one."""
 WRK_S = 10
 """How long people let wrk run."""
+_POWER = 1.96 + 1.28
+"""Standard errors: those of a two-sided test at 5 %, and of a power of nine tenths."""
 _ROW = 3
 _CALIBRATION_S = 2
 _CALIBRATIONS = 5
@@ -82,6 +89,22 @@ class Try:
     load_s: float
     wall_s: float
     warm_up_s: float = 0.0
+    noise: Noise | None = None
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Of interleaved blocks: the deviations of log ratios from `round` to round, and between `blocks` beyond
+    that (of processes, and of a machine that wanders); and how long a round is (s)."""
+
+    round: float
+    blocks: float
+    round_s: float
+
+    def least_load_s(self, apart: float) -> float:
+        """What a z test needs to find builds so far apart in nine of ten tries (`_POWER`), where each round
+        has processes of its own, for nothing."""
+        return (_POWER / math.log1p(apart)) ** 2 * (self.round**2 + self.blocks**2) * self.round_s
 
 
 @dataclass(frozen=True)
@@ -200,6 +223,16 @@ def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
     yield Figure(f"{cell.name}: load until it ended", Spread.of([one.load_s for one in found]), "s")
     yield Figure(f"{cell.name}: of it warm-up", Spread.of([one.warm_up_s for one in found]), "s")
     yield Figure(f"{cell.name}: time until it ended", Spread.of([one.wall_s for one in found]), "s")
+    noises = [one.noise for one in found if one.noise is not None]
+    if noises:
+        yield Figure(
+            f"{cell.name}: deviation of a round", Spread.of([100 * one.round for one in noises]), "%"
+        )
+        blocks = Spread.of([100 * one.blocks for one in noises])
+        yield Figure(f"{cell.name}: deviation between blocks beyond that", blocks, "%")
+    if noises and cell.question.apart:
+        least = Spread.of([one.least_load_s(cell.question.apart) for one in noises])
+        yield Figure(f"{cell.name}: load of one look that knew the noise", least, "s")
 
 
 def _share(answers: Sequence[bool]) -> Spread:
@@ -287,9 +320,34 @@ def _read(results: Path, code: int, wall_s: float) -> Try:
     found = answer(run)
     warm_up_s = sum(one.measurement.warmup_ns for one in run.trials if one.measurement) / 1e9
     settled = found.pairs[0].settled if found.pairs and code == 0 else None
+    outcome: Told = "alike" if settled == "alike" else "open"
     if settled == "different" and found.best is not None:
-        return Try("lean" if found.best.id == "lean" else "heavy", found.load_s, wall_s, warm_up_s)
-    return Try("alike" if settled == "alike" else "open", found.load_s, wall_s, warm_up_s)
+        outcome = "lean" if found.best.id == "lean" else "heavy"
+    return Try(outcome, found.load_s, wall_s, warm_up_s, _noise(run.trials))
+
+
+def _noise(trials: Sequence[Trial]) -> Noise | None:
+    """From the rounds within blocks, and what their means deviate by beyond that; None where fewer than two
+    blocks have two rounds."""
+    from assay.stats.interleaved import ratio_by_round
+
+    arms: dict[int, list[Arm]] = {}
+    for trial in trials:
+        if trial.arm is not None:
+            arms.setdefault(trial.block, []).append(trial.arm)
+    pairs = [pair for pair in arms.values() if len(pair) == 2]
+    blocks = [ratio_by_round(one.rounds, other.rounds) for one, other in pairs]
+    blocks = [rounds for rounds in blocks if len(rounds) > 1]
+    if len(blocks) < 2:
+        return None
+    within = statistics.fmean(map(statistics.variance, blocks))
+    of_means = within * statistics.fmean(1 / len(rounds) for rounds in blocks)
+    beyond = statistics.variance(map(statistics.fmean, blocks)) - of_means
+    lengths_ns = [
+        one.length_ns for arm in itertools.chain(*pairs) for one in arm.slices if one.phase == "measured"
+    ]
+    round_s = 2 * statistics.fmean(lengths_ns) / 1e9
+    return Noise(math.sqrt(within), math.sqrt(max(0.0, beyond)), round_s)
 
 
 def _wrk(asked: Asked) -> Try:
