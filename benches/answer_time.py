@@ -9,7 +9,7 @@ the time that the question allows, from its begin on; no A/A control, as wrk has
 
 What the machine's own noise forbids stands beside it: the load that a test would take which knew the
 deviation of a round (a slice of each build) and looked once, without a warm-up. It would be right in nine of
-ten tries, and wrong in one of twenty alike. A comparison that does not know it can take no less.
+ten tries, and wrong in one of twenty alike. A comparison that does not know it takes no less on average.
 """
 
 from __future__ import annotations
