@@ -26,6 +26,10 @@ scripts/lint.sh
 say "Rust tests"
 "${clippy[@]}" cargo test --locked --workspace --lib --bins --tests --quiet
 failed=0
+# Told once more at the end: what a group prints is far above by then.
+export ASSAY_FAILURES="$logs/failed-tests.log"
+: >"$ASSAY_FAILURES"
+export PYTEST_ADDOPTS="--hypothesis-profile=repeatable ${PYTEST_ADDOPTS:-}"
 # What is right however busy the machine is runs beside others of its kind, of which some wait at any time; what needs
 # no server of ours, while those are built.
 if [ $# -eq 0 ]; then
@@ -43,4 +47,8 @@ if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
 side_by_side -m "beside and contract" tests/contract tests/e2e || failed=$?
 say "Python tests that have the machine to themselves"
 .venv/bin/python -m pytest -m "not beside" --durations 15 tests/e2e || failed=$?
+if [ "$failed" -ne 0 ]; then
+    say "failed"
+    cat "$ASSAY_FAILURES"
+fi
 exit "$failed"

@@ -17,6 +17,8 @@ from hypothesis import settings
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("untimed", deadline=None)
+# For `make test`: a commit gets the same examples each time, and so one answer. Other runs roll new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("untimed")
 
 # A suite started in the background of a shell inherits an ignored Ctrl-C, and so would every program
@@ -38,6 +40,7 @@ os.environ["ASSAY_TRUST"] = "1"
 os.environ.pop("ASSAY_YES", None)
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
     from three_hosts import Cluster
 
 EXPECTED = Path(__file__).parent / "golden" / "expected"
@@ -58,6 +61,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.beside)
         if "contract" not in item.path.parts and item.get_closest_marker("contract"):
             raise pytest.UsageError(f"{item.nodeid}: what starts servers of ours is below contract or e2e")
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """What failed goes to the end of `make test` (scripts/test.sh): its groups print their own far above."""
+    path = os.environ.get("ASSAY_FAILURES")
+    if path and "PYTEST_XDIST_WORKER" not in os.environ:
+        with Path(path).open("a", encoding="utf-8") as file:
+            for report in (one for kind in ("failed", "error") for one in terminalreporter.getreports(kind)):
+                crash = getattr(report.longrepr, "reprcrash", None)
+                reason = crash.message.splitlines()[0][:300] if crash and crash.message else "see above"
+                file.write(f"{report.nodeid}: {reason}\n")
 
 
 @pytest.fixture(autouse=True)

@@ -67,6 +67,24 @@ def test_a_time_is_written_as_it_is_known() -> None:
     assert fmt.known_time(Known(low=1e6, high=2e6), 1.5e6) == fmt.known_time(None, 1.5e6) == "1.50 ms"
 
 
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (1.5, 1.2, 2.9, "1.20 – 2.90×"),
+        (1.5, 1.2, 40.0, "≥ 1.20×"),
+        (1.5, 0.1, 1.8, "≤ 1.80×"),
+        (3.0, 1.2, 5.0, "1.20 – 5.00×"),
+        (0.3, 0.2, 0.9, "0.20 – 0.90×"),
+        (1.0, 0.1, 40.0, "about 1.00×"),
+    ],
+)
+def test_an_end_of_a_ratio_that_tells_nothing_is_open(
+    value: float, low: float, high: float, text: str
+) -> None:
+    """Unless it tells which of the two is faster."""
+    assert fmt.factor(value, low, high, bounds=True) == text
+
+
 def test_a_share_with_its_sign() -> None:
     assert [fmt.signed_share(part) for part in (0.024, -0.035, 0.0)] == ["+2.4 %", "−3.5 %", "0 %"]
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 import sample_run
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from made_runs import case, run, trial
 from msgspec.structs import replace
@@ -36,6 +36,8 @@ def test_each_row_is_a_value_at_a_time() -> None:
 
 
 @given(NAMES)
+@example("\r")
+@example("\t=1+1")
 def test_csv_keeps_any_name_in_its_cell(name: str) -> None:
     rows = list(csv.DictReader(io.StringIO(series.windows_csv(named(name)), newline="")))
     shown = visible(name)

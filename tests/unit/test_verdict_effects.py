@@ -9,9 +9,10 @@ from judged import QUIET
 from made_runs import plan, steady_run, with_trials
 from msgspec.structs import replace
 
+from assay.model.estimate import Estimate
 from assay.model.finding import Finding, Metric, Subject
 from assay.verdict import RULES, judge, see_run
-from assay.verdict.effects import bounded
+from assay.verdict.effects import bounded, known
 from assay.verdict.pairs import pair_of
 from assay.verdict.rule import Hit
 
@@ -30,6 +31,15 @@ def test_of_several_bounds_from_above_the_smallest_holds() -> None:
 def test_a_cause_that_bounds_nothing_from_above_leaves_that_end_open() -> None:
     """A server that was still getting faster had not yet the demand that the utilisation law counts with."""
     assert bounded([found("G1", 1.2), found("S2")], "a").slack == (1.0, math.inf)
+
+
+@pytest.mark.parametrize(("at_most", "high"), [(1.5, 165.0), (1.8, 198.0), (1.9, None), (22.0, None)])
+def test_an_upper_end_that_tells_nothing_is_open(at_most: float, high: float | None) -> None:
+    """It would read as a measured one: "30,400 – 1,540,000/s"."""
+    measured = Estimate(value=100.0, low=90.0, high=110.0, n=20, unit="req/s", method="")
+    left = known(measured, bounded([found("G1", at_most)], "a"))
+    assert left is not None and left.low == 90.0
+    assert left.high == (None if high is None else pytest.approx(high))
 
 
 def test_times_have_bounds_of_their_own() -> None:

@@ -16,7 +16,7 @@ UNKNOWN = "–"
 WIDE = "wide"
 """What stands where the trials differ too much to give an end."""
 
-_TELLING = 2.0
+TELLING = 2.0
 """How far an end may be from what was measured, as a factor, to be told as a bound."""
 
 
@@ -81,8 +81,8 @@ def tells(known: Known, measured: float, least: float = 0) -> bool:
     if not known.limits or (known.low is None) == (known.high is None):
         return True  # no bound, or both ends are told
     if known.low is not None:
-        return known.low >= least and measured <= _TELLING * known.low
-    return known.high is not None and known.high <= _TELLING * measured
+        return known.low >= least and measured <= TELLING * known.low
+    return known.high is not None and known.high <= TELLING * measured
 
 
 def _as_known(
@@ -208,8 +208,12 @@ def factor(
     value: float, low: float | None, high: float | None, name: str = "", *, bounds: bool = False
 ) -> str:
     """Write how many times as much something is as what is called `name`: "1.67× Go [1.61, 1.72]",
-    "≥ 1.57× Go", "about 1.6× Go". Where `bounds` are all that is known: "1.61 – 1.72× Go"."""
+    "≥ 1.57× Go", "about 1.6× Go". Where `bounds` are all that is known: "1.61 – 1.72× Go"; one of two that is
+    beyond a factor of two from `value` tells nothing, but where it tells which is faster."""
     of = f"× {name}".rstrip()
+    if bounds and low and high:
+        low = low if value <= TELLING * low or low > 1 else None
+        high = high if high <= TELLING * value or high < 1 else None
     if low and high:
         return f"{end(low)} – {end(high)}{of}" if bounds else f"{times(value)}{of} [{end(low)}, {end(high)}]"
     if low:

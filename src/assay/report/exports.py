@@ -68,7 +68,8 @@ def cell(value: object) -> object:
     """A cell that no spreadsheet takes for a formula: text that came from a server or a file may begin so."""
     if not isinstance(value, str):
         return value
-    return f"'{fmt.visible(value)}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else fmt.visible(value)
+    shown = fmt.visible(value)  # tabs and returns, which are skipped before a formula, too
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
 
 
 def _measured(trial: Trial) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from assay.core.units import TELLING
 from assay.model.estimate import Estimate, Known, Limit
 from assay.model.finding import Finding
 from assay.stats import MINIMUM_EFFECT
@@ -104,7 +105,8 @@ def bounded(
 def known(measured: Estimate | None, left: Bounded) -> Known | None:
     """What is known of a figure: its interval, opened by its limits.
 
-    With too few trials for an interval to trust, a limit stands at the figure itself.
+    With too few trials for an interval to trust, a limit stands at the figure itself. An upper end beyond a
+    factor of two from the figure, next to a lower one, tells nothing and is open.
     """
     if measured is None:
         return None
@@ -112,6 +114,8 @@ def known(measured: Estimate | None, left: Bounded) -> Known | None:
     if measured.n < LEAST_BLOCKS or low is None or high is None:
         low, high = (measured.value, measured.value) if left.limits else (None, None)
     low, high = left.ends(low, high)
+    if left.limits and low is not None and high is not None and high > TELLING * measured.value:
+        high = None
     return Known(low=low, high=high, limits=left.limits)
 
 
