@@ -15,7 +15,7 @@ import numpy as np
 from decisions import MARGIN, SEED, Noise, Numbers, normal
 
 from assay.stats.pairing import PairedRatio, pair, settled
-from assay.stats.ranking import taking_part
+from assay.stats.ranking import implied, taking_part
 from assay.stats.scatter import fitted, pool
 from assay.stats.sequential import LEAST_BLOCKS, per_pair
 from assay.stats.sides import Side, in_common
@@ -43,8 +43,8 @@ class Raced(NamedTuple):
 class _Run:
     """A comparison as far as it has come: `values` are those of each server by block."""
 
-    def __init__(self, field: Field, logs: Numbers, leaving: bool) -> None:
-        self.field, self.logs, self.leaving = field, logs, leaving
+    def __init__(self, field: Field, logs: Numbers, leaving: bool, ranked: bool) -> None:
+        self.field, self.logs, self.leaving, self.ranked = field, logs, leaving, ranked
         self.names = [str(server) for server in range(len(field.levels))]
         self.values: list[dict[int, float]] = [{} for _ in self.names]
         self.load = self.blocks = 0
@@ -64,13 +64,23 @@ class _Run:
             self.pool = pool(rows, alike=False)
             levels = fitted(rows).levels
             self.order = sorted(self.names, key=lambda name: -levels[int(name)])
-            left = [one for one in self.questions() if settled(self.ratio(*one), MARGIN) is None]
+            left = self.open()
             asked = taking_part(self.names, left if self.leaving else ())
             self.asked = asked if left else frozenset()
 
     def questions(self) -> list[tuple[str, str]]:
-        """The pairs that are asked for: the best and each other."""
-        return [(self.order[0], other) for other in self.order[1:]]
+        """The pairs that are asked for: the best and each other, or all, the faster first."""
+        asked = list(itertools.combinations(self.order, 2))
+        return asked if self.ranked else asked[: len(self.order) - 1]
+
+    def open(self) -> list[tuple[str, str]]:
+        """Those of them that are not settled, and follow from none that are."""
+        found = {one: (self.ratio(*one), settled(self.ratio(*one), MARGIN)) for one in self.questions()}
+        known = implied(
+            [one if made and made.ratio.value > 1 else one[::-1] for one, (made, how) in found.items()
+             if how == "different"]
+        )  # fmt: skip
+        return [one for one, (_, how) in found.items() if how is None and one not in known]
 
     def ratio(self, a: str, b: str) -> PairedRatio | None:
         """As `RunSeen.budget_shares` and `pair_of` make it."""
@@ -82,19 +92,19 @@ class _Run:
         return pair(one, other, manner="looked at", alpha=alpha, looks=looks, pooled=self.pool)
 
 
-def race(field: Field, runs: int, *, leaving: bool, noise: Noise = normal) -> Raced:
-    """Comparisons of these servers, of which those that are decided leave, or all are in each block."""
+def race(field: Field, runs: int, *, leaving: bool, noise: Noise = normal, ranked: bool = False) -> Raced:
+    """Comparisons of these servers, of which those that are decided leave, or all are in each block; all are
+    to be `ranked`, or compared with the best."""
     rng, servers = np.random.default_rng(SEED), len(field.levels)
     most = field.budget * servers // 2
     noises = noise(rng, (servers, runs, most)) * np.array(field.deviations)[:, None, None]
     load = wrong = held = intervals = 0
     decided = 0.0
     for number in range(runs):
-        run = _Run(field, noises[:, number] + np.array(field.levels)[:, None], leaving)
+        run = _Run(field, noises[:, number] + np.array(field.levels)[:, None], leaving, ranked)
         run.go()
         load += run.load
-        asked = [settled(run.ratio(*one), MARGIN) for one in run.questions()]
-        decided += sum(one is not None for one in asked) / len(asked) / runs
+        decided += (1 - len(run.open()) / len(run.questions())) / runs
         false = False
         for a, b in itertools.combinations(run.order, 2):
             found, truth = run.ratio(a, b), field.levels[int(a)] - field.levels[int(b)]

@@ -48,6 +48,7 @@ HELP = {
     "ready_timeout": "how long a server may take to answer rightly",
     "slice": "length of a slice",
     "unlike": "compare candidates whose answers differ, too",
+    "rank": "go on until every two are told apart or alike, not only the fastest from each other",
     "fail_if_unsure": "exit code 1 where the limit cannot be told",
     "setup": "command that runs once for each candidate, before all",
     "prepare": "command that runs before each start of a server",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.stats.ranking import FEWEST, taking_part
+from assay.stats.ranking import FEWEST, implied, taking_part
 from assay.stats.scatter import fitted, pool
 
 names = st.lists(st.sampled_from("abcdefgh"), min_size=2, unique=True)
@@ -49,6 +49,18 @@ def test_as_pairs_are_decided_blocks_only_get_smaller_to_the_last_pair(
         assert found < before and len(found) == len(left) + 1
         before = found
     assert len(before) == FEWEST
+
+
+@given(st.permutations("abcdef"), st.data())
+def test_orders_that_follow_are_those_of_all_chains_and_no_other(
+    servers: list[str], data: st.DataObject
+) -> None:
+    shown = data.draw(st.sets(st.sampled_from(list(combinations(servers, 2)))))
+
+    def leads(faster: str, slower: str) -> bool:
+        return any(between == slower or leads(between, slower) for first, between in shown if first == faster)
+
+    assert implied(shown) == {pair for pair in combinations(servers, 2) if leads(*pair)}
 
 
 logs = st.floats(-0.5, 0.5)

@@ -6,13 +6,14 @@ import pytest
 from made_runs import WOBBLE, case, interleaved, plan, run
 from msgspec.structs import replace
 
+from assay.core.errors import EXIT_INVALID
 from assay.model.block import UNLIKE_NS, Block, Interleaving
 from assay.model.design import ComparisonDesign, WarmUp
 from assay.model.run import Run
 from assay.plan.next import DueBlock, next_due
 from assay.report.live_words import ComparisonWords, RunProgress
 from assay.report.model import comparison
-from assay.verdict import judge
+from assay.verdict import exit_codes, judge
 from assay.verdict.answer import answer
 from assay.verdict.see_runs import load_ns, see_rates
 
@@ -20,7 +21,9 @@ RATES = {"a": 10_300.0, "b": 10_000.0, "c": 9_000.0, "d": 7_000.0}
 ROUNDS = 8
 
 
-def begun(rates: dict[str, float], budget_s: float = 60.0, control: bool = False) -> Run:
+def begun(
+    rates: dict[str, float], budget_s: float = 60.0, control: bool = False, rank_all: bool = False
+) -> Run:
     """A comparison that is to begin."""
     cases = [case(name) for name in rates]
     if control:
@@ -32,6 +35,7 @@ def begun(rates: dict[str, float], budget_s: float = 60.0, control: bool = False
         margin=0.02,
         seed=3,
         control=control,
+        rank_all=rank_all,
         plans=dict.fromkeys(ids, plan()),
         warm_ups=dict.fromkeys(ids, WarmUp(min_ns=0, max_ns=0)),
         interleave=Interleaving(least_slice_ns=UNLIKE_NS),
@@ -134,3 +138,32 @@ def test_when_a_pair_spends_its_error_depends_on_its_own_blocks_alone() -> None:
     assert seen.budget_shares(a, b) == pytest.approx([each * n for n in range(1, len(made.blocks) + 1)])
     assert seen.budget_shares(b, d) == seen.budget_shares(a, b)[: len(seen.budget_shares(b, d))]
     assert len(seen.budget_shares(b, d)) < len(made.blocks)
+
+
+CLOSE = {"a": 13_000.0, "b": 10_300.0, "c": 10_000.0, "d": 7_000.0}
+
+
+def test_where_all_are_ranked_those_stay_that_are_not_told_from_another() -> None:
+    asked, unasked = (to_its_end(begun(CLOSE, rank_all=all_), CLOSE) for all_ in (True, False))
+    assert arms(unasked)[-1] == "abcd" and arms(asked)[-1] == "bc"
+    assert len(asked.blocks) > len(unasked.blocks)
+    found = answer(asked)
+    assert found.settled and found.open == ()
+    assert asked.judgement is not None
+    assert {place.case: place.rank for place in asked.judgement.ranking} == {"a": 1, "b": 2, "c": 3, "d": 4}
+    told = comparison.in_sentences(asked)
+    assert len(told.headline) == 1 and told.headline[0].startswith("a is fastest: 1.26× b [")
+    assert "Every two are told apart or alike." in told.more
+
+
+def test_pairs_that_are_left_open_are_named_and_no_success() -> None:
+    rates = {"a": 13_000.0, "b": 10_000.0, "c": 10_000.0, "d": 10_000.0, "e": 10_000.0}
+    made = to_its_end(begun(rates, budget_s=20.0, rank_all=True), rates, noise=6.0)
+    found = answer(made)
+    assert not found.settled and {pair.first.id for pair in found.open} <= set("bcd")
+    told = comparison.in_sentences(made)
+    assert told.headline[0].startswith("a is fastest: ")
+    assert told.headline[1].startswith("Nor are told apart: ") and "and 3 more pairs" in told.headline[1]
+    assert told.advice.startswith("Not settled: ")
+    assert exit_codes.of(made) == EXIT_INVALID
+    assert exit_codes.failing(made)["e"] == "whether it differs from b is not settled"

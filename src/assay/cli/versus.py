@@ -35,6 +35,9 @@ def configure(parser: Parser) -> None:
                        help="leave out the A/A control (the first candidate once more in each block: a third "
                        "of the load of two candidates)")  # fmt: skip
     until.add_argument("--unlike", action="store_true", help="compare candidates whose answers differ, too")
+    until.add_argument("--rank", action="store_true",
+                       help="go on until every two are told apart or alike, not only the fastest from each "
+                       "other")  # fmt: skip
     _gate_flags(parser)
     before_run.add_why(until)
     slices = parser.add_argument_group("slices")
@@ -71,7 +74,7 @@ def configure(parser: Parser) -> None:
         ),
         ("assay versus ./a ./b --why", "and why: what an answer costs each"),
         ("assay versus ./a ./b --sequential -d 10s", "each alone, one trial after the other"),
-        ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4", "a setting"),
+        ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4 --rank", "a setting, all ranked"),
         (
             "assay versus ./a ./b --budget 5m --margin 0.5% --markdown result.md",
             "a small difference, and a table for a README",
@@ -112,6 +115,7 @@ def settled(args: argparse.Namespace) -> SettledTrials:
             margin=args.margin,
             control=args.control,
             unlike=args.unlike,
+            rank=args.rank,
             slice_ns=args.slice,
             interleave=args.interleave,
             fail_if_slower=args.fail_if_slower,

@@ -189,7 +189,8 @@ class ComparisonDesign(CandidatesDesign, frozen=True, kw_only=True, tag="compari
     """Which of the candidates serves more? Blocks until every question is settled.
 
     A difference of `margin` or more is looked for. `control` enters the first candidate a second time;
-    `unlike_allowed` compares candidates whose answers differ. `slower_allowed` makes it a gate: the one
+    `unlike_allowed` compares candidates whose answers differ. `rank_all` asks for the order of every two, not
+    only of the fastest and each other. `slower_allowed` makes it a gate: the one
     question is then whether the second candidate is slower than the first by more than this share.
     `unsure_fails`: where that cannot be told, the gate fails too.
     """
@@ -197,6 +198,7 @@ class ComparisonDesign(CandidatesDesign, frozen=True, kw_only=True, tag="compari
     margin: float
     control: bool = True
     unlike_allowed: bool = False
+    rank_all: bool = False
     slower_allowed: float | None = None
     unsure_fails: bool = False
 

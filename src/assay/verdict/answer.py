@@ -3,7 +3,8 @@
 The best is the candidate that serves the most, of those whose throughput is a result. Each other is paired
 with it by block, and each ratio has an interval that may be looked at after every block
 (`assay.stats.sequential`), at the error per pair that keeps 3 % over all pairs. Of several candidates those
-that are told from the best have no part in the next block (`assay.stats.ranking`).
+that are told from the best have no part in the next block (`assay.stats.ranking`); where all are to be
+ranked, those that are told from every other.
 
 As a gate it says whether the second candidate is slower than the first by more than is allowed. The limit is
 held as `assay compare` holds it, against the interval that may be looked at after every block; each end of
@@ -14,8 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Literal
 
 from assay.model.design import ComparisonDesign
@@ -25,10 +27,10 @@ from assay.model.run import Run
 from assay.model.trial import Case
 from assay.stats.estimates import Held, check_limit
 from assay.stats.pairing import settled
-from assay.stats.ranking import taking_part
+from assay.stats.ranking import implied, taking_part
 from assay.stats.sequential import MINIMUM_EFFECT, blocks_to_settle, detectable_by_now
 from assay.verdict.effects import void_by, widest
-from assay.verdict.facts import RunSeen
+from assay.verdict.facts import CaseSeen, RunSeen
 from assay.verdict.judge import find
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.rules.design import D1
@@ -96,26 +98,47 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateRatio:
-    """The best against one other: `ratio` is best/other, with the ends that are known after `limits`.
+    """One against another: `ratio` is `first`/`other`, with the ends that are known after `limits`.
 
-    `void` names the rules that forbid the comparison. `detectable` is the ratio that this run would
-    have shown, `blocks_needed` how many blocks would probably settle it. `batches` of rounds are what the
-    interval is made of where the servers stand.
+    `void` names the rules that forbid the comparison. `batches` of rounds are what the interval is made of
+    where the servers stand. `whole`, `between`, `margin` and `wider` are what forecasts are made from when
+    they are asked for: each takes longer than all the rest.
     """
 
+    first: Case
     other: Case
     ratio: Estimate | None
     settled: Literal["different", "alike"] | None
-    detectable: float | None
-    blocks_needed: int | None
     batches: int | None = None
     limits: tuple[Limit, ...] = ()
     void: tuple[str, ...] = ()
+    whole: RunSeen = field(repr=False)
+    between: Between = field(repr=False)
+    margin: float
+    wider: float
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The ratio that this run would have shown."""
+        logs = self.between.pair.logs if self.between.pair else ()
+        return detectable_by_now(logs, self.whole.half_width(len(logs)), bias=self.wider)
+
+    @cached_property
+    def blocks_needed(self) -> int | None:
+        """How many blocks would probably settle it."""
+        return blocks_needed(self.whole, self.between, self.margin, self.wider)
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """The faster and the slower by what was measured."""
+        names = self.first.id, self.other.id
+        return names if self.ratio is None or self.ratio.value >= 1 else names[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonAnswer:
-    """The comparison as it stands. `best` is None where fewer than two candidates were measured; `gate` is
+    """The comparison as it stands. `best` is None where fewer than two candidates were measured; `pairs` are
+    those of it and each other, and `open` all whose order is asked for and not known yet. `gate` is
     what a limit came to, where one was set. `undecided` are the cases that the next block has, with an A/A
     control where it has the case; `even_load_s` is the load that the blocks would be with all in each."""
 
@@ -128,13 +151,14 @@ class ComparisonAnswer:
     margin: float
     undecided: frozenset[str] = frozenset()
     gate: Gate | None = None
+    open: tuple[CandidateRatio, ...] = ()
 
     @property
     def settled(self) -> bool:
         """Whether every question is answered; of a gate the one that it asks."""
         if self.gate is not None:
             return self.gate.decided
-        return bool(self.pairs) and all(pair.settled for pair in self.pairs)
+        return bool(self.pairs) and not self.open
 
 
 def answer(run: Run) -> ComparisonAnswer:
@@ -147,17 +171,17 @@ def answer(run: Run) -> ComparisonAnswer:
     measured = [one for one in candidates if one.answered]
     assert isinstance(run.header.design, ComparisonDesign)  # the caller chose it for that
     margin, allowed = run.header.design.margin, run.header.design.slower_allowed
-    best, pairs = None, []
+    best, pairs, between = None, [], []
     if len(measured) > 1:
         # The fastest of those whose throughput is a result: nothing can be compared with another.
         valid = [one for one in measured if not void_by(findings, one.case.id)]
         first = max(valid or measured, key=lambda one: seen.levels.get(one.case.id, -math.inf))
-        best = first.case
-        for other in measured:
-            if other is not first:
-                found = pair_of(seen, findings, first, other)
-                wider = widest(findings, first.case.id, other.case.id)
-                pairs.append(_pair(seen, other.case, found, margin, wider))
+        best, others = first.case, [one for one in measured if one is not first]
+        pairs = [_pair(seen, findings, first, other, margin) for other in others]
+        if run.header.design.rank_all:
+            between = [_pair(seen, findings, *two, margin) for two in combinations(others, 2)]
+    known = implied([pair.order for pair in (*pairs, *between) if pair.settled == "different"])
+    open_ = tuple(pair for pair in (*pairs, *between) if pair.settled is None and pair.order not in known)
     unmeasured = tuple(one.case for one in candidates if one not in measured)
     return ComparisonAnswer(
         best=best,
@@ -167,30 +191,34 @@ def answer(run: Run) -> ComparisonAnswer:
         load_s=load_ns(run) / 1e9,
         even_load_s=even_load_ns(run) / 1e9,
         margin=margin,
-        undecided=_undecided(seen, best, pairs, unmeasured),
+        undecided=_undecided(seen, open_, unmeasured),
+        open=open_,
         gate=None if allowed is None else gate_of(seen, findings, allowed),
     )
 
 
-def _undecided(
-    seen: RunSeen, best: Case | None, pairs: Sequence[CandidateRatio], unmeasured: Sequence[Case]
-) -> frozenset[str]:
+def _undecided(seen: RunSeen, open_: Sequence[CandidateRatio], unmeasured: Sequence[Case]) -> frozenset[str]:
     """The cases that the next block has."""
     candidates = [one.case.id for one in seen.cases if one.candidate]
-    left = [(best.id, one.other.id) for one in pairs if best is not None and one.settled is None]
+    left = [(pair.first.id, pair.other.id) for pair in open_]
     asked = taking_part(candidates, left if seen.leaving else (), [one.id for one in unmeasured])
     return frozenset(one.case.id for one in seen.cases if (one.case.control_of or one.case.id) in asked)
 
 
-def _pair(seen: RunSeen, other: Case, found: Between, margin: float, wider: float) -> CandidateRatio:
-    logs = found.pair.logs if found.pair else ()
+def _pair(
+    seen: RunSeen, findings: Sequence[Finding], first: CaseSeen, other: CaseSeen, margin: float
+) -> CandidateRatio:
+    found, wider = pair_of(seen, findings, first, other), widest(findings, first.case.id, other.case.id)
     return CandidateRatio(
-        other=other,
+        first=first.case,
+        other=other.case,
         ratio=found.bounded,
         settled=settled(found.pair, margin),
-        detectable=detectable_by_now(logs, seen.half_width(len(logs)), bias=wider),
-        blocks_needed=blocks_needed(seen, found, margin, wider),
-        batches=len(logs) if found.pair and found.pair.batches else None,
+        batches=len(found.pair.logs) if found.pair and found.pair.batches else None,
         limits=found.limits,
         void=found.void,
+        whole=seen,
+        between=found,
+        margin=margin,
+        wider=wider,
     )

@@ -112,15 +112,15 @@ def _no_results(run: Run) -> dict[str, str]:
 
 
 def _unsettled(run: Run) -> dict[str, str]:
-    """The candidates whose difference from the best is an open question."""
+    """The candidates whose difference from the best (or another, where all are ranked) is open."""
     from assay.verdict.answer import answer
 
     found = answer(run)
     said = {case.id: "it was not measured" for case in found.unmeasured}
-    for one in (pair for pair in found.pairs if pair.settled is None):
-        best = found.best.name if found.best else ""
-        void = f"it may not be compared with {best}: {', '.join(one.void)}"
-        said[one.other.id] = void if one.void else f"whether it differs from {best} is not settled"
+    for one in found.open:
+        void = f"it may not be compared with {one.first.name}: {', '.join(one.void)}"
+        unsettled = f"whether it differs from {one.first.name} is not settled"
+        said.setdefault(one.other.id, void if one.void else unsettled)
     return said
 
 

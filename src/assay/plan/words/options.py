@@ -106,6 +106,7 @@ class VersusOptions(TrialOptions, total=False):
     ready_timeout: Time
     slice: Time
     unlike: bool
+    rank: bool
     fail_if_unsure: bool
     setup: str
     prepare: str
@@ -183,8 +184,8 @@ _OF_VERSUS: Readers = {
     "slice": ("slice_ns", parse.slice_ns),
     "fail_if_slower": ("fail_if_slower", parse.share),
     **{name: (name, None) for name in (
-        "candidates", "names", "url", "control", "unlike", "interleave", "fail_if_unsure", "setup", "prepare",
-        "cleanup",
+        "candidates", "names", "url", "control", "unlike", "rank", "interleave", "fail_if_unsure", "setup",
+        "prepare", "cleanup",
     )},
 }  # fmt: skip
 _OF_CAPACITY: Readers = {

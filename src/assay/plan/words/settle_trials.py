@@ -62,6 +62,7 @@ class AskedComparison(AskedTrials):
     margin: float = 0.02
     control: bool = True
     unlike: bool = False
+    rank: bool = False
     slice_ns: int | None = None
     interleave: bool = True
     fail_if_slower: float | None = None
@@ -119,6 +120,7 @@ def comparison(words: AskedComparison) -> SettledTrials:
         seed=_seed(words),
         control=words.control,
         unlike_allowed=words.unlike,
+        rank_all=words.rank,
         slower_allowed=words.fail_if_slower,
         unsure_fails=words.fail_if_unsure,
         why=words.why,

@@ -24,6 +24,8 @@ from assay.verdict.answer import CandidateRatio, ComparisonAnswer, Gate, answer
 from assay.verdict.see_runs import next_ns, spent
 
 _ROOM = 1.05
+_NAMED = 3
+"""Pairs that are named of those that are not told apart beside the best's."""
 
 
 def gate_sentence(run: Run, gate: Gate) -> str:
@@ -89,7 +91,7 @@ def in_sentences(run: Run) -> Answer:
     lines += [not_measured(run, case) for case in found.unmeasured]
     lines += _pairs(run, found) if found.best is not None else ["Nothing can be compared"]
     # No number of blocks narrows what a rule has opened.
-    narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
+    narrow = any(not pair.void and not pair.limits for pair in found.open)
     advice = ""
     if found.gate is not None:
         advice = what_would_decide(run, found, found.gate)
@@ -106,7 +108,13 @@ def _pairs(run: Run, found: ComparisonAnswer) -> list[str]:
     word = "fastest" if len(shown) == len(found.pairs) > 1 else "faster"
     ratios = ", ".join(_factor(pair, short(name_of_case(run, pair.other.id))) for pair in shown)
     lines = [f"{best} is {word}: {ratios}"] if shown else []
-    return lines + [_not_shown(run, best, pair) for pair in found.pairs if pair not in shown]
+    lines += [_not_shown(run, best, pair) for pair in found.pairs if pair not in shown]
+    others = [pair for pair in found.open if pair not in found.pairs]
+    if others:
+        pairs = [" and ".join(short(name_of_case(run, one)) for one in pair.order) for pair in others]
+        rest = f", and {fmt.counted(len(pairs) - _NAMED, 'more pair')}" if len(pairs) > _NAMED else ""
+        lines.append(f"Nor are told apart: {'; '.join(pairs[:_NAMED])}{rest}")
+    return lines
 
 
 def _not_shown(run: Run, best: str, pair: CandidateRatio) -> str:
@@ -129,6 +137,8 @@ def _more(run: Run, found: ComparisonAnswer) -> Iterator[str]:
     """How sure the ratios are, and what limits or widens each."""
     if any(pair.ratio for pair in found.pairs):
         yield _sure(run, found)
+    if _ranks_all(run) and found.settled:
+        yield "Every two are told apart or alike."
     if found.even_load_s > found.load_s:
         yield _left_early(found)
     if not found.settled and spent(run, len(found.undecided)):
@@ -149,8 +159,12 @@ def _more(run: Run, found: ComparisonAnswer) -> Iterator[str]:
             yield f"{names}: {'; '.join(said)}."
 
 
+def _ranks_all(run: Run) -> bool:
+    return isinstance(run.header.design, ComparisonDesign) and run.header.design.rank_all
+
+
 def _left_early(found: ComparisonAnswer) -> str:
-    """What it took as servers that were told from the best left, and what it would have taken otherwise."""
+    """What it took as decided servers left, and what it would have taken otherwise."""
     load, even = fmt.span(found.load_s), fmt.span(found.even_load_s)
     return f"Decided servers left the blocks: {load} of load instead of {even} with all in each."
 
@@ -229,7 +243,7 @@ def _sure(run: Run, found: ComparisonAnswer) -> str:
 
 def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
     """Said of the comparison that needs most."""
-    left = [pair for pair in found.pairs if pair.settled is None]
+    left = found.open
     known = [
         pair.blocks_needed - (found.blocks if pair.batches else pair.ratio.n)
         for pair in left
