@@ -165,5 +165,6 @@ def test_pairs_that_are_left_open_are_named_and_no_success() -> None:
     assert told.headline[0].startswith("a is fastest: ")
     assert told.headline[1].startswith("Nor are told apart: ") and "and 3 more pairs" in told.headline[1]
     assert told.advice.startswith("Not settled: ")
+    assert comparison.state(made).endswith("; 6 other pairs open")
     assert exit_codes.of(made) == EXIT_INVALID
     assert exit_codes.failing(made)["e"] == "whether it differs from b is not settled"

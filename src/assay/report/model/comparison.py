@@ -196,7 +196,9 @@ def state(run: Run) -> str:
         + (f" ({pair.settled})" if pair.settled else "")
         for pair in found.pairs
     )
-    return f"{size}: {pairs}"
+    others = [pair for pair in found.open if pair not in found.pairs]
+    left = f"; {fmt.counted(len(others), 'other pair')} open" if others else ""
+    return f"{size}: {pairs}{left}"
 
 
 def not_measured(run: Run, case: Case) -> str:
