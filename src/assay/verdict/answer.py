@@ -181,7 +181,9 @@ def answer(run: Run) -> ComparisonAnswer:
         if run.header.design.rank_all:
             between = [_pair(seen, findings, *two, margin) for two in combinations(others, 2)]
     known = implied([pair.order for pair in (*pairs, *between) if pair.settled == "different"])
-    open_ = tuple(pair for pair in (*pairs, *between) if pair.settled is None and pair.order not in known)
+    # The best's are asked for themselves: each is told with its own ratio.
+    asked = (*pairs, *(pair for pair in between if pair.order not in known))
+    open_ = tuple(pair for pair in asked if pair.settled is None)
     unmeasured = tuple(one.case for one in candidates if one not in measured)
     return ComparisonAnswer(
         best=best,
