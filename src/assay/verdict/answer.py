@@ -154,6 +154,11 @@ class ComparisonAnswer:
     open: tuple[CandidateRatio, ...] = ()
 
     @property
+    def open_beside(self) -> tuple[CandidateRatio, ...]:
+        """The open ones that the best is not in."""
+        return tuple(pair for pair in self.open if pair.first != self.best)
+
+    @property
     def settled(self) -> bool:
         """Whether every question is answered; of a gate the one that it asks."""
         if self.gate is not None:

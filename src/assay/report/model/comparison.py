@@ -109,9 +109,10 @@ def _pairs(run: Run, found: ComparisonAnswer) -> list[str]:
     ratios = ", ".join(_factor(pair, short(name_of_case(run, pair.other.id))) for pair in shown)
     lines = [f"{best} is {word}: {ratios}"] if shown else []
     lines += [_not_shown(run, best, pair) for pair in found.pairs if pair not in shown]
-    others = [pair for pair in found.open if pair not in found.pairs]
-    if others:
-        pairs = [" and ".join(short(name_of_case(run, one)) for one in pair.order) for pair in others]
+    if found.open_beside:
+        pairs = [
+            " and ".join(short(name_of_case(run, one)) for one in pair.order) for pair in found.open_beside
+        ]
         rest = f", and {fmt.counted(len(pairs) - _NAMED, 'more pair')}" if len(pairs) > _NAMED else ""
         lines.append(f"Nor are told apart: {'; '.join(pairs[:_NAMED])}{rest}")
     return lines
@@ -196,8 +197,7 @@ def state(run: Run) -> str:
         + (f" ({pair.settled})" if pair.settled else "")
         for pair in found.pairs
     )
-    others = [pair for pair in found.open if pair not in found.pairs]
-    left = f"; {fmt.counted(len(others), 'other pair')} open" if others else ""
+    left = f"; {fmt.counted(len(found.open_beside), 'other pair')} open" if found.open_beside else ""
     return f"{size}: {pairs}{left}"
 
 
