@@ -55,7 +55,7 @@ pub struct Request {
     /// Whether it is a HEAD request.
     pub is_head: bool,
     /// A number of its own below some hundred, if it is sent again and again: its block is then written once
-    /// for each connection.
+    /// for each connection. Another request, also one that has a body where this has none, needs another number.
     pub number: Option<u16>,
 }
 
