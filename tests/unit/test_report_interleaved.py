@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
-from made_runs import LENGTHS, ROUNDS, interleaved_pair
+from made_runs import LENGTHS, ROUNDS, case, interleaved, interleaved_pair
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -18,7 +18,7 @@ from assay.model.run import Run
 from assay.report import markdown, pages, terminal
 from assay.report.charts import charts
 from assay.report.document import Chart
-from assay.report.model.circumstances import circumstances, sentences
+from assay.report.model.circumstances import circumstances, sentences, title
 from assay.report.model.run_document import document
 from assay.verdict import judge
 from assay.verdict.answer import answer
@@ -101,13 +101,38 @@ def test_the_slices_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_t
 
 
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
-    [_, few] = sentences(interleaved_pair("comparison", blocks=5))
+    [_, few] = sentences(interleaved_pair("study", blocks=5))
     assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")
-    assert " more block" in few and "would probably bring it to ± 2.0 %" in few
-    [_, many] = sentences(interleaved_pair("comparison", blocks=12))
-    assert "; it is known to ± " in many
+    assert " more block" in few and "would probably bring it to ± 1.0 %" in few
+    [_, many] = sentences(interleaved_pair("study", blocks=100))
+    assert "; it is known to ± " in many and "more block" not in many
+    # What would settle a comparison its answer says: two forecasts of one run would contradict each other.
+    [_, compared] = sentences(interleaved_pair("comparison", blocks=5))
+    assert "; it is known to ± " in compared and "more block" not in compared
     alone = interleaved_pair("comparison", blocks=1)
     assert len(list(sentences(alone))) == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "servers", "cases"),
+    [
+        ((3, 3), "3 servers", "3 cases"),
+        ((3, 2), "2 to 3 servers", "2 to 3 cases"),
+        ((2, 3, 1), "1 to 3 servers", "1 to 3 cases"),
+    ],
+)
+def test_blocks_that_servers_have_left_are_not_told_as_the_last_one_is(
+    sizes: Sequence[int], servers: str, cases: str
+) -> None:
+    names = ("a", "b", "c")
+    pair = interleaved_pair("comparison")
+    header = replace(pair.header, cases=tuple(case(name) for name in names))
+    made = replace(pair, header=header, trials=(), blocks=(), judgement=None)
+    for number, size in enumerate(sizes):
+        rates = {name: [1000.0] * 10 for name in names[:size]}
+        made = made.after(interleaved(rates, number, number, lengths=LENGTHS))
+    assert next(sentences(made)).startswith(f"Interleaved: {len(sizes)} blocks of {servers} at once, ")
+    assert f"versus, {len(sizes)} blocks of {cases}, seed " in title(made)
 
 
 def cold(made: Run, name: str, left: float) -> Run:

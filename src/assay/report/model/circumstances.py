@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -77,6 +78,11 @@ def _range(values: Sequence[int], said: Callable[[int], str]) -> str:
     return said(low) if low == high else f"{said(low)} to {said(high)}"
 
 
+def _counted(values: Sequence[int], what: str) -> str:
+    low, high = min(values), max(values)
+    return f"{low} to {fmt.counted(high, what)}" if low < high else fmt.counted(high, what)
+
+
 def _by_load(run: Run) -> dict[str, list[Block]]:
     """The blocks of each workload and load: each finds lengths of its own."""
     cases = {case.id: case for case in run.header.cases}
@@ -92,13 +98,13 @@ def _by_load(run: Run) -> dict[str, list[Block]]:
 def _slices(run: Run, blocks: Sequence[Block], of_load: str) -> str:
     """How a load went round: the lengths of its last block, which the first ones settled."""
     last = blocks[-1]
-    alive = len(last.trials)
+    alive = [len(block.trials) for block in blocks]
     lengths = {block.lengths.slice_ns for block in blocks}
     earlier = f" (earlier ones in slices of {fmt.time(min(lengths))})" if min(lengths) < max(lengths) else ""
     why = f" ({with_names(run, last.lengths.why)})" if last.lengths.why else ""
     begins = "; ratios leave out the first fifth of each slice, which pays for the switch"
     return (
-        f"Interleaved{of_load}: {fmt.counted(len(blocks), 'block')} of {fmt.counted(alive, 'server')} at "
+        f"Interleaved{of_load}: {fmt.counted(len(blocks), 'block')} of {_counted(alive, 'server')} at "
         f"once, loaded in slices of {_exact(last.lengths.slice_ns)}{why}, a washout of "
         f"{_exact(last.lengths.washout_ns)} before each; {fmt.span(_block_s(last))} for each in "
         f"a block{earlier}"
@@ -120,16 +126,16 @@ def _scatter(run: Run, pair: _RatioPair) -> str:
         f"a block of {seen.rounds} and by {fmt.share(seen.between)} from block to block beyond that; "
         f"it is known to ± {fmt.share(pair.half)}"
     )
-    design = run.header.design
-    wanted = design.margin if isinstance(design, ComparisonDesign) else MINIMUM_EFFECT
-    # Of servers that stand the rounds count, not the blocks: how these would scatter is not known.
-    if pair.half <= math.log1p(wanted) or pair.external:
+    # Of servers that stand the rounds count, not the blocks: how these would scatter is not known. What would
+    # settle a comparison its answer says, of the pairs that are open.
+    asked = isinstance(run.header.design, ComparisonDesign)
+    if asked or pair.half <= math.log1p(MINIMUM_EFFECT) or pair.external:
         return f"{said}."
-    blocks = more_needed(seen, math.log1p(wanted), verdict.see_run(run).half_width)
+    blocks = more_needed(seen, math.log1p(MINIMUM_EFFECT), verdict.see_run(run).half_width)
     if blocks is None:
         return f"{said}."
     more = fmt.counted(max(1, blocks - seen.blocks), "more block")
-    return f"{said}; {more} would probably bring it to ± {fmt.share(wanted)}."
+    return f"{said}; {more} would probably bring it to ± {fmt.share(MINIMUM_EFFECT)}."
 
 
 def _pairs(run: Run) -> Iterator[_RatioPair]:
@@ -156,7 +162,10 @@ def title(run: Run) -> str:
     """Which run this is: study, profile, size, seed and time."""
     header = run.header
     when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
-    size = f"{fmt.counted(blocks_of(run), 'block')} of {fmt.counted(len(header.cases), 'case')}"
+    cases = [len(header.cases)]
+    if isinstance(header.design, ComparisonDesign):
+        cases = [*Counter(trial.block for trial in run.trials).values()] or cases
+    size = f"{fmt.counted(blocks_of(run), 'block')} of {_counted(cases, 'case')}"
     if isinstance(header.design, SearchDesign) or len(header.cases) == 1:
         size = fmt.counted(len(run.trials), "trial")
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
@@ -284,7 +293,7 @@ def _order(run: Run) -> str:
     if len(run.header.cases) == 1:
         return fmt.counted(len(run.trials), "trial")
     if run.blocks:
-        slices = "each with all servers alive at once and their slices in balanced random order"
+        slices = "each with its servers alive at once and their slices in balanced random order"
         return f"{fmt.counted(blocks, 'block')}, {slices} (seed {seed})"
     return f"{fmt.counted(blocks, 'block')}, each with every case once, in an order drawn from seed {seed}"
 
