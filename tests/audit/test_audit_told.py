@@ -34,7 +34,7 @@ def test_a_figure_a_line_is_a_result() -> None:
 
 def test_figures_under_two_headings_are_compared() -> None:
     found = audited(fields() + fields("Birch", "2,000.0"))
-    assert [(a.label, b.label) for a, b in found.evidence.compared()] == [("Alder", "Birch")]
+    assert [(a.label, b.label) for a, b in found.evidence.compared] == [("Alder", "Birch")]
     assert {"R3", "R4", "R5"} <= {remark.code for remark in found.remarks}
 
 
@@ -119,7 +119,7 @@ def test_like_headings_under_two_names_are_compared_with_each_other_only() -> No
         f"## {name}\n\n" + "".join(f"#{output(route)}" for route in ("JSON", "Plaintext"))
         for name in ("Alder", "Birch")
     )
-    found = audited(f"# Results\n\n{nested}").evidence.compared()
+    found = audited(f"# Results\n\n{nested}").evidence.compared
     assert [(a.label, a.group, b.label) for a, b in found] == [
         ("Alder", "JSON", "Birch"),
         ("Alder", "Plaintext", "Birch"),

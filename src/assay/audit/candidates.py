@@ -104,7 +104,7 @@ def pairs_of(seen: Evidence, said: CitedSentence) -> Iterator[Pair]:
         return
     by_place: dict[tuple[object, ...], list[PlacedFigure]] = {}
     lines = {result.line for result in seen.results}
-    compared = {frozenset((a.line, b.line)) for a, b in seen.compared()}
+    compared = {frozenset((a.line, b.line)) for a, b in seen.compared}
     for one in figures:
         if not one.needed:
             place = (

@@ -146,8 +146,7 @@ class CitedSentence:
 
 def figure_in(each: WrittenQuantity, text: str, line: int) -> PlacedFigure:
     """A quantity of running text as a figure of it."""
-    name = "rate" if each.kind == "rate" else ""
-    return PlacedFigure(each.kind, name, each.value, line, each.quote, text[: each.start][-40:])
+    return PlacedFigure(each.kind, each.name, each.value, line, each.quote, text[: each.start][-40:])
 
 
 def conclusions(said: CitedSentence) -> Iterator[Conclusion]:

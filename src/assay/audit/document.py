@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from assay.audit.interval import Interval
@@ -58,6 +59,14 @@ class TextTable:
     caption: str = ""
 
 
+def texts_of(part: TextBlock | TextTable) -> list[tuple[int, str, bool]]:
+    """The lines or rows of a part with their numbers, and whether they are of a listing."""
+    if isinstance(part, TextBlock):
+        return [(line.number, line.text, part.kind == "code") for line in part.lines]
+    rows = (TextRow(part.number, part.head), *part.rows)
+    return [(row.number, " | ".join(row.cells), False) for row in rows]
+
+
 @dataclass(frozen=True)
 class TextDocument:
     """A text with its parts in the order in which they stand; `cut` says that only its beginning was read."""
@@ -83,29 +92,13 @@ class TextDocument:
 
     @cached_property
     def texts(self) -> tuple[tuple[int, str, bool], ...]:
-        """Every line and row with its number, and whether it is of a listing; of tables 500 rows."""
-        found: list[tuple[int, str, bool]] = []
-        for part in self.parts:
-            if isinstance(part, TextBlock):
-                found += [(line.number, line.text, part.kind == "code") for line in part.lines]
-            else:
-                found.append((part.number, " | ".join(part.head), False))
-                found += [(row.number, " | ".join(row.cells), False) for row in part.rows[:500]]
-        return tuple(found)
+        """Every line and row with its number, and whether it is of a listing."""
+        return tuple(chain.from_iterable(map(texts_of, self.parts)))
 
     @cached_property
     def text_at(self) -> dict[int, str]:
         """The text by the number of its line; of a table's row, its cells."""
-        found: dict[int, str] = {}
-        for part in self.parts:
-            if isinstance(part, TextBlock):
-                for line in part.lines:
-                    found.setdefault(line.number, line.text)
-            else:
-                found.setdefault(part.number, " | ".join(part.head))
-                for row in part.rows:
-                    found.setdefault(row.number, " | ".join(row.cells))
-        return found
+        return {number: text for number, text, _ in reversed(self.texts)}
 
 
 _SENTENCE = re.compile(r"[^.!?\n]{1,600}(?:[.](?=\w)[^.!?\n]{0,300}){0,20}[.!?]?")

@@ -12,7 +12,6 @@ from operator import itemgetter
 from assay.audit.commands import commands, worded
 from assay.audit.context import (
     Sections,
-    TextSection,
     by_parent,
     by_port,
     commanded,
@@ -103,17 +102,9 @@ class Evidence:
     def _says_arrivals(self) -> bool:
         return any(re.search(r"arrival", line.text, re.IGNORECASE) for line in self.document.lines)
 
-    def section(self, line: int) -> TextSection | None:
-        """The section in which a line stands."""
-        return self.sections.at(line)
-
-    def compared(self) -> Iterator[tuple[Reported, Reported]]:
-        """Results that the text sets side by side: in one table, or in sections that differ by a name."""
-        return iter(self._pairs)
-
     def certain(self) -> Iterator[tuple[Reported, Reported]]:
         """Those of which it is certain whose they are: in one table, or under the names of two things."""
-        for a, b in self._pairs:
+        for a, b in self.compared:
             named = all(is_name(one.label) and not NAMED.search(one.label) for one in (a, b))
             if (a.table and a.table == b.table) or named or _tools_named(a, b):
                 yield a, b
@@ -121,20 +112,21 @@ class Evidence:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The names of what has results in tables of things, not of loads."""
-        grids = [
-            grid for grid in self.grids if not (grid.table.head and _WORKLOADS.search(grid.table.head[0]))
-        ]
+        grids = [grid for grid in self.grids if not _of_loads(grid)]
         labels = {key_of(row.label): row.label for grid in grids for row in grid.results if row.label}
         return tuple(label for key, label in labels.items() if key and not is_scenario(label))
 
     @cached_property
-    def _pairs(self) -> tuple[tuple[Reported, Reported], ...]:
+    def compared(self) -> tuple[tuple[Reported, Reported], ...]:
+        """Results that the text sets side by side: in one table, or in sections that differ by a name."""
         pairs = [
             (a, b)
             for grid in self.grids
             if len(grid.results) <= 60
             for a, b in combinations(grid.results, 2)
-            if a.group == b.group and distinct(a.label, b.label) and not _of_one(grid, a, b)
+            if a.group == b.group and distinct(a.label, b.label)
+            # Rows may be loads of one thing, as the heading above their names says.
+            if a.group or a.line == b.line or not _of_loads(grid)
         ]
         single = [
             grid.results[0]
@@ -168,14 +160,8 @@ def _tools_named(a: Reported, b: Reported) -> bool:
     return all(key_of(one.label) == one.tool for one in (a, b))
 
 
-def _of_one(grid: Grid, a: Reported, b: Reported) -> bool:
-    """Whether two rows of a table are two loads of one thing, as the heading above their names says."""
-    return (
-        a.line != b.line
-        and not a.group
-        and bool(grid.table.head)
-        and _WORKLOADS.search(grid.table.head[0]) is not None
-    )
+def _of_loads(grid: Grid) -> bool:
+    return bool(grid.table.head) and _WORKLOADS.search(grid.table.head[0]) is not None
 
 
 _WORKLOADS = compiled("evidence.workloads")
@@ -186,7 +172,7 @@ _NO_SERVER = compiled("evidence.no_server")
 
 def _siblings(seen: Evidence, a: Reported, b: Reported) -> bool:
     """Whether two outputs stand beside each other: in one section, or in two under the same heading."""
-    one, other = seen.section(a.line), seen.section(b.line)
+    one, other = seen.sections.at(a.line), seen.sections.at(b.line)
     if one is None or other is None:
         return one is other
     if one.line == other.line:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
-from assay.audit.document import TextBlock, TextDocument
+from assay.audit.document import TextBlock, TextDocument, texts_of
 from assay.audit.lexicon import compiled, numbers, patterns
 from assay.audit.tools import BY_NAME, NAMED, named
 
@@ -110,13 +110,9 @@ def facts(document: TextDocument) -> Facts:
 def _texts(document: TextDocument) -> list[tuple[int, str, bool]]:
     found: list[tuple[int, str, bool]] = []
     for part in document.parts:
-        if isinstance(part, TextBlock):
-            found += [(line.number, line.text, part.kind == "code") for line in part.lines]
-            if part.kind == "prose" and 1 < len(part.lines) < 40:
-                found.append((part.lines[0].number, part.text, False))
-        else:
-            found.append((part.number, " | ".join(part.head), False))
-            found += [(row.number, " | ".join(row.cells), False) for row in part.rows[:500]]
+        found += texts_of(part)
+        if isinstance(part, TextBlock) and part.kind == "prose" and 1 < len(part.lines) < 40:
+            found.append((part.lines[0].number, part.text, False))
     return found
 
 

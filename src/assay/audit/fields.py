@@ -52,20 +52,19 @@ def fielded(document: TextDocument, taken: frozenset[int]) -> Iterator[Reported]
                 now = None
         else:
             for line in part.lines:
-                told = (
-                    []
-                    if line.number in taken or len(line.text) > 160
-                    else _figures_of(line) or _several(line)
-                )
-                ended = now is not None and (
-                    line.number in taken or any(not _goes_on(now, line, each) for each in told)
-                )
-                if ended:
+                free = line.number not in taken
+                told = (_figures_of(line) or _several(line)) if free and len(line.text) <= 160 else []
+                if now is not None and not (free and all(_goes_on(now, line, each) for each in told)):
                     yield from _closed(now)
                     now = None
                 for each in told:
                     now = now or _OpenResult(line.number, line.number)
-                    _keep(now, line, each)
+                    kind, key, value = each
+                    before = len(now.figures)
+                    put(now.figures, kind, value, line.number, is_european(value))
+                    if len(now.figures) > before:
+                        now.keys.append(key)
+                        now.last = line.number
     yield from _closed(now)
 
 
@@ -107,15 +106,6 @@ def _goes_on(now: _OpenResult, line: TextLine, told: _Told) -> bool:
         return False
     held = now.figures.get(kind.name)
     return held is None or held.quote == value[:80]
-
-
-def _keep(now: _OpenResult, line: TextLine, told: _Told) -> None:
-    kind, key, value = told
-    before = len(now.figures)
-    put(now.figures, kind, value, line.number, is_european(value))
-    if len(now.figures) > before:
-        now.keys.append(key)
-        now.last = line.number
 
 
 def _closed(now: _OpenResult | None) -> Iterator[Reported]:

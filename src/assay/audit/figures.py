@@ -49,10 +49,6 @@ class PlacedFigure:
         """Its polarity: times and failures are better where they are lower."""
         return self.kind in ("time", "size") or self.name == "error_share"
 
-    def better_than(self, other: PlacedFigure) -> Interval:
-        """How many times as good as the other it is."""
-        return other.value / self.value if self.lower_is_better else self.value / other.value
-
     @property
     def label(self) -> str:
         """What it is called."""
@@ -128,13 +124,11 @@ def _in_table(table: TextTable, path: tuple[str, ...]) -> Iterator[PlacedFigure]
                 head if head is not None and head.figure in _KINDS else own, cell, row.number, european
             )
             if told is not None:
-                kind, name, value = told
                 where = stems(" ".join((label, column, *path)))
                 needed = NEEDED.search(f"{column} {label}" if own is None else column) is not None
                 needed = needed or cell.lstrip()[:1] in tuple("<≤≥>")
-                yield PlacedFigure(
-                    kind, name, value, row.number, cell, label, column, table.number, path, needed, where
-                )
+                line, own_table = row.number, table.number
+                yield PlacedFigure(*told, line, cell, label, column, own_table, path, needed, where)
 
 
 def _cell(head: Heading | None, cell: str, line: int, european: bool) -> tuple[Kind, str, Interval] | None:
@@ -145,11 +139,7 @@ def _cell(head: Heading | None, cell: str, line: int, european: bool) -> tuple[K
         for name, figure in told.items():
             return _KINDS[head.figure], name, figure.value
     only = next(quantities(cell), None)
-    return (
-        (only.kind, "rate" if only.kind == "rate" else "", only.value)
-        if only is not None and only.start < 3
-        else None
-    )
+    return (only.kind, only.name, only.value) if only is not None and only.start < 3 else None
 
 
 _TITLE = re.compile(r"^[^\w]{0,6}(?P<title>[^\d\W].{0,60}|\d{1,5}\s.{0,60}):\s*$")
@@ -169,13 +159,10 @@ def _in_lines(block: TextBlock, path: tuple[str, ...], before: str, needed: bool
             head = heading(field["key"]) or bare(field["key"]) if field else None
             told = _cell(head, field["value"], line.number, False) if field and head else None
             if told is not None and field is not None:
-                kind, name, value = told
                 wanted = needed or NEEDED.search(field["key"]) is not None
                 where = stems(" ".join((field["key"], above, *path)))
-                quote = field["value"]
-                yield PlacedFigure(
-                    kind, name, value, line.number, quote, above, field["key"], 0, path, wanted, where
-                )
+                key, cell = field["key"], field["value"]
+                yield PlacedFigure(*told, line.number, cell, above, key, 0, path, wanted, where)
                 end = field.start("value") + 1
             if block.kind == "prose":
                 yield from _in_words(line, end, path, above, needed)
@@ -193,9 +180,6 @@ def _in_words(
         if each.start >= end:
             lead = line.text[end : each.start]
             wanted = needed or _BOUND.search(lead) is not None or NEEDED.search(lead) is not None
-            name = "rate" if each.kind == "rate" else ""
-            row = lead.strip()
-            yield PlacedFigure(
-                each.kind, name, each.value, line.number, each.quote, row, "", 0, path, wanted, where
-            )
+            told = (each.kind, each.name, each.value)
+            yield PlacedFigure(*told, line.number, each.quote, lead.strip(), "", 0, path, wanted, where)
             end = each.end

@@ -108,19 +108,18 @@ def bare(text: str) -> Heading | None:
     return next((Heading(figure) for figure, pattern in _BARE.items() if pattern.fullmatch(said)), None)
 
 
-_INTENDED = re.compile(r"\b(?:target(?:ed)?|offered|intended|desired|nominal|planned|asked)\b")
+_RATES = {
+    "rate_stdev": _DEVIATION,
+    "": re.compile(r"\bmin\b"),
+    "offered": re.compile(r"\b(?:target(?:ed)?|offered|intended|desired|nominal|planned|asked)\b"),
+    "rate_max": re.compile(r"\bmax\b|\bpeak\b|\bp\d\d"),
+}
+"""What a heading of rates says of them; of the lowest ones nothing."""
 
 
 def _rate(words: str) -> Heading | None:
-    if _DEVIATION.search(words):
-        return Heading("rate_stdev", unit=_rate_unit(words))
-    if re.search(r"\bmin\b", words):
-        return None
-    if _INTENDED.search(words):
-        return Heading("offered", unit=_rate_unit(words))
-    if re.search(r"\bmax\b|\bpeak\b|\bp\d\d", words):
-        return Heading("rate_max", unit=_rate_unit(words))
-    return Heading("rate", unit=_rate_unit(words))
+    kind = next((kind for kind, pattern in _RATES.items() if pattern.search(words)), "rate")
+    return Heading(kind, unit=_rate_unit(words)) if kind else None
 
 
 _THROUGHPUT = source("headings.throughput")
@@ -128,18 +127,14 @@ _THROUGHPUT = source("headings.throughput")
 
 def _time(words: str, unit: float, *, is_time: bool) -> Heading | None:
     if not (is_time or unit):
-        if re.fullmatch(_THROUGHPUT, words):
-            return Heading("throughput")
-        return None
+        return Heading("throughput") if re.fullmatch(_THROUGHPUT, words) else None
     if re.search(r"\btotal\b|time taken|elapsed|^duration|start|boot|build|compile|test", words):
         return Heading("duration", unit=unit) if re.search(r"duration|time taken|elapsed", words) else None
     if _MEDIAN.search(words):
         return Heading("percentile", 50.0, unit)
-    for figure, pattern in (("max", _MAX), ("min", _MIN)):
+    for figure, pattern in (("max", _MAX), ("min", _MIN), ("mean", _MEAN)):
         if pattern.search(words):
             return Heading(figure, unit=unit)
-    if _MEAN.search(words):
-        return Heading("mean", unit=unit)
     return Heading("time", unit=unit) if is_time else None
 
 

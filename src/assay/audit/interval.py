@@ -172,25 +172,13 @@ def size_in(text: str, *, binary: bool) -> Interval | None:
     return number.times(scale)
 
 
-def _number(text: str) -> Interval | None:
-    found = re.fullmatch(r"([\d.,]+)\s*([kKmMgG]?)", text.strip())
-    return printed(found[1], found[2]) if found else None
-
-
-def _count(text: str) -> Interval | None:
-    found = re.fullmatch(r"([\d.,]+)\s*([kKmM]?)", text.strip())
-    return counted(found[1], found[2]) if found else None
-
-
-def _share(text: str) -> Interval | None:
-    found = printed(text.strip(" %"))
-    return found.times(0.01) if found else None
+_MANY = re.compile(r"\s*([\d.,]+)\s*([kKmMgG]?)\s*")
 
 
 _READ: dict[str, Callable[[str], Interval | None]] = {
-    "n": _number,
-    "c": _count,
-    "p": _share,
+    "n": lambda text: printed(found[1], found[2]) if (found := _MANY.fullmatch(text)) else None,
+    "c": lambda text: counted(found[1], found[2]) if (found := _MANY.fullmatch(text)) else None,
+    "p": lambda text: share.times(0.01) if (share := printed(text.strip(" %"))) else None,
     "t": time_in,
     "b": lambda text: size_in(text, binary=True),
     "d": lambda text: size_in(text, binary=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -56,7 +57,10 @@ def audit(document: TextDocument, ignored: frozenset[str] = frozenset()) -> Audi
     if not seen.results:
         return Audit(document.name, document, seen, (), (), ())
     remarks = tuple(sorted(_remarks(seen, ignored), key=lambda remark: (remark.line, remark.code)))
-    by_line = _ByLine(remarks)
+    by_line: _ByLine = defaultdict(list)
+    for one in remarks:
+        for line in one.about or (0,):
+            by_line[line].append(one)
     return Audit(
         document.name,
         document,
@@ -81,35 +85,23 @@ def _remarks(seen: Evidence, ignored: frozenset[str]) -> Iterator[Remark]:
         yield from found
 
 
-class _ByLine:
-    """The remarks by the results that they are about."""
-
-    def __init__(self, remarks: tuple[Remark, ...]) -> None:
-        self._everywhere = [one for one in remarks if not one.about]
-        self._about: dict[int, list[Remark]] = {}
-        for one in remarks:
-            for line in one.about:
-                self._about.setdefault(line, []).append(one)
-
-    def concerning(self, result: Reported) -> list[Remark]:
-        """What is about the result, and what is about the whole text."""
-        return [*self._everywhere, *self._about.get(result.line, ())]
+_ByLine = dict[int, list[Remark]]
+"""The remarks by the results that they are about; under 0 those about the whole text."""
 
 
 def _believed(result: Reported, remarks: _ByLine) -> Believed:
     """A closed loop tells throughput, an open one times; what is invalid tells neither."""
-    own = [one for one in remarks.concerning(result) if one.about or one.rule.takes == "everything"]
+    everywhere = [one for one in remarks[0] if one.rule.takes == "everything"]
+    own = [*everywhere, *remarks[result.line]]
     gone = {one.rule.takes for one in own if one.severity == "error"}
     codes = tuple(dict.fromkeys(one.code for one in own if one.severity != "note"))
     rate = "rate" in result.figures and result.closed is not False
     times = bool(result.percentiles or result.figures.keys() & {"mean", "time"}) and result.closed is False
     if "everything" in gone:
         return Believed(result, "nothing", codes)
-    if gone & {"times"}:
-        times = False
     if rate:
         return Believed(result, "throughput", codes)
-    return Believed(result, "times" if times else "nothing", codes)
+    return Believed(result, "times" if times and "times" not in gone else "nothing", codes)
 
 
 def _settled(weight: Weight, remarks: _ByLine) -> Weight:
@@ -120,7 +112,7 @@ def _settled(weight: Weight, remarks: _ByLine) -> Weight:
     own = [
         one
         for result in weight.rests_on
-        for one in remarks.concerning(result)
+        for one in (*remarks[0], *remarks[result.line])
         # What is between two results concerns the conclusion only if it is about just these.
         if one.code != "R8"
         and (one.rule.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1)
@@ -137,13 +129,10 @@ def _settled(weight: Weight, remarks: _ByLine) -> Weight:
     weak = sorted({one.code for one in own if one.severity != "note" or one.rule.direction})
     if not weak:
         return weight
-    if weight.ratio > _PLAIN and weight.ratio > 0:
-        return replace(
-            weight, verdict="direction", why=f"{weight.why}; the factor is open ({', '.join(weak)})"
-        )
-    return replace(
-        weight, verdict="untold", why=f"{weight.why}, which is within what {', '.join(weak)} can move"
-    )
+    codes = ", ".join(weak)
+    if weight.ratio > _PLAIN:
+        return replace(weight, verdict="direction", why=f"{weight.why}; the factor is open ({codes})")
+    return replace(weight, verdict="untold", why=f"{weight.why}, which is within what {codes} can move")
 
 
 _SHARE = 0.7
@@ -157,13 +146,9 @@ def commands(found: Audit) -> tuple[str, ...]:
     sides = compared(found)
     lines = [_versus(sides)] if len(sides) > 1 else []
     of = max(sides or [one.result for one in found.results], key=_rate)
-    if _rate(of):
-        lines.append(
-            f"assay load {shlex.quote(_address(of.url))} --rate {_rounded(_SHARE * _rate(of))} -d "
-            f"30s --warm-up 10s"
-        )
-    elif not lines:
-        lines.append(f"assay load {shlex.quote(_address(of.url))} -d 30s --warm-up 10s")
+    if _rate(of) or not lines:
+        rate = f" --rate {_rounded(_SHARE * _rate(of))}" if _rate(of) else ""
+        lines.append(f"assay load {shlex.quote(_address(of.url))}{rate} -d 30s --warm-up 10s")
     return tuple(lines)
 
 

@@ -39,6 +39,11 @@ class WrittenQuantity:
     quote: str
     unit: str
 
+    @property
+    def name(self) -> str:
+        """Which figure of its kind it is, as far as its unit says it."""
+        return "rate" if self.kind == "rate" else ""
+
 
 def quantities(text: str) -> Iterator[WrittenQuantity]:
     """Every quantity of a text, in order."""

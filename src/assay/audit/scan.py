@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.audit.document import Figure, Reported, TextBlock, TextLine, is_measured
 from assay.audit.interval import exactly
@@ -118,32 +118,16 @@ def _take(now: _OpenOutput, line: TextLine) -> bool:
     found = False
     for key, value, quote in now.tool.read(line.text, now.collected):
         found = True
-        figure = Figure(value, line.number, quote)
-        if key == "p0":
-            continue  # hey prints "0% in 0.0000 secs" where it had too few requests
-        if key in now.tool.joined and key in now.figures:
-            now.figures[key] = Figure(
-                now.figures[key].value + value, now.figures[key].line, now.figures[key].quote
-            )
-        else:
-            now.figures.setdefault(key, figure)
-    address = _address(line.text)
-    if (
-        address
-        and not now.url
-        and (" @ " in line.text or "Bombarding" in line.text or "Target URL" in line.text)
-    ):
-        now.url = address
+        held = now.figures.get(key)
+        if held is None and key != "p0":  # hey prints "0% in 0.0000 secs" where it had too few requests
+            now.figures[key] = Figure(value, line.number, quote)
+        elif held is not None and key in now.tool.joined:
+            now.figures[key] = replace(held, value=held.value + value)
+    if not now.url and any(words in line.text for words in (" @ ", "Bombarding", "Target URL")):
+        now.url = next((word.strip("'\"`()<>,;") for word in line.text.split() if "://" in word), "")
     if found:
         now.last, now.silent = line.number, 0
     return found
-
-
-def _address(text: str) -> str:
-    for word in text.split():
-        if "://" in word:
-            return word.strip("'\"`()<>,;")
-    return ""
 
 
 def _closed(now: _OpenOutput) -> Iterator[Reported]:
@@ -159,15 +143,14 @@ def _closed(now: _OpenOutput) -> Iterator[Reported]:
         add_uncounted(figures)
     if is_measured(figures) or figures.keys() & {"requests", "took"}:
         kept = figures.get("kept")
+        alive = kept is not None and kept.value.high > 0
         yield Reported(
             tool=now.tool.name,
             line=now.line,
             last=now.last,
             url=now.url,
             closed=now.tool.closed and "calibrated" not in figures,  # wrk2 keeps a rate
-            keep_alive=(kept is not None and kept.value.high > 0)
-            if now.tool.name == "ab" and "bytes" in figures
-            else None,
+            keep_alive=alive if now.tool.name == "ab" and "bytes" in figures else None,
             figures=figures,
         )
 
@@ -184,11 +167,8 @@ def json_reports(blocks: tuple[TextBlock, ...]) -> Iterator[Reported]:
         ):
             continue
         for lines in _pieces(block.lines):
-            whole = _parsed(lines)
-            if isinstance(whole, dict):
-                found = _report(whole, lines)
-                if found is not None:
-                    yield found
+            if (found := _report(lines)) is not None:
+                yield found
 
 
 def _pieces(lines: tuple[TextLine, ...]) -> Iterator[list[TextLine]]:
@@ -207,14 +187,11 @@ def _pieces(lines: tuple[TextLine, ...]) -> Iterator[list[TextLine]]:
             held, depth, size = [], 0, 0
 
 
-def _parsed(lines: list[TextLine]) -> object:
+def _report(lines: list[TextLine]) -> Reported | None:
     try:
-        return json.loads("\n".join(line.text for line in lines))
+        whole = json.loads("\n".join(line.text for line in lines))
     except (ValueError, RecursionError):
         return None
-
-
-def _report(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | None:
     known = ((tool, tool.json) for tool in TOOLS if tool.json is not None)
     tool, report = next((one for one in known if all(mark in whole for mark in one[1].marks)), (None, None))
     if tool is None or report is None:
@@ -229,16 +206,9 @@ def _report(whole: Mapping[str, object], lines: list[TextLine]) -> Reported | No
     if not figures.keys() & {"rate", "mean"}:
         return None
     _count(figures)
-    first, last = lines[0].number, lines[-1].number
-    url = whole.get("url")
-    return Reported(
-        tool=tool.name,
-        line=first,
-        last=last,
-        url=url if isinstance(url, str) else "",
-        closed=tool.closed,
-        figures=figures,
-    )
+    first, last, url = lines[0].number, lines[-1].number, whole.get("url")
+    url = url if isinstance(url, str) else ""
+    return Reported(tool=tool.name, line=first, last=last, url=url, closed=tool.closed, figures=figures)
 
 
 _GOOD, _WRONG = ("good", "good1", "good2"), ("bad", "bad1", "bad2", "broken", "failed")

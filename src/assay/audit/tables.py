@@ -74,40 +74,38 @@ def _by_cells(head: Heading | None, table: TextTable, at: int, european: bool) -
     """What a column holds where its heading leaves it open: the units in its cells say it."""
     if head is not None and head.figure not in ("throughput", *_LOADS):
         return head
-    cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
+    cells = _column(table, at)
     numbers = [found for cell in cells if (found := CELL.match(cell))]
     if not at and not numbers:
         return None  # "Request" above names of requests
     if head is None and at and (short := bare(table.head[at])) is not None:
         timed = sum(UNIT.match(found["rest"] or "") is not None for found in numbers)
         return short if 2 * timed > len(numbers) or _rated(table) else None
-    if at and 2 * sum(RATE.search(found[0]) is not None for found in numbers) > len(numbers):
+    if at and _mostly(RATE, numbers):
         return Heading("rate", unit=1.0)
-    if at and 2 * sum(BYTES_A_SECOND.search(found[0]) is not None for found in numbers) > len(numbers):
+    if at and _mostly(BYTES_A_SECOND, numbers):
         return Heading("transfer")
-    if head is not None and head.figure != "throughput":
+    if head is None or head.figure != "throughput":
         return head
-    if head is not None:
-        if 2 * sum(A_SECOND.search(found[0]) is not None for found in numbers) > len(numbers):
-            return Heading("rate", unit=1.0)
-        plain = [cell for cell in cells if CELL.match(cell)]
-        said = any(re.search(r"[a-zA-Z]{2}|%|/", cell) for cell in cells)
-        return Heading("rate", unit=1.0) if plain and not said else None
-    return None
+    said = any(re.search(r"[a-zA-Z]{2}|%|/", cell) for cell in cells)
+    return Heading("rate", unit=1.0) if _mostly(A_SECOND, numbers) or (numbers and not said) else None
+
+
+def _column(table: TextTable, at: int) -> list[str]:
+    """The first cells of a column, by which it is told what it holds."""
+    return [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
+
+
+def _mostly(pattern: re.Pattern[str], numbers: list[re.Match[str]]) -> bool:
+    return 2 * sum(pattern.search(found[0]) is not None for found in numbers) > len(numbers)
 
 
 def _rated(table: TextTable) -> bool:
     """Whether some column holds rates, by its heading or, under "throughput", by its cells."""
-    return any(
-        head is not None
-        and (
-            head.figure == "rate"
-            or (
-                head.figure == "throughput"
-                and any(at < len(row.cells) and A_SECOND.search(row.cells[at]) for row in table.rows[:20])
-            )
-        )
-        for at, head in enumerate(map(heading, table.head))
+    figures = [head and head.figure for head in map(heading, table.head)]
+    return "rate" in figures or any(
+        figure == "throughput" and any(map(A_SECOND.search, _column(table, at)))
+        for at, figure in enumerate(figures)
     )
 
 
@@ -167,7 +165,7 @@ _NAMING = ("version", "workers")
 
 def _timed(table: TextTable, at: int) -> bool:
     """Whether a column holds times of something else: how long a start or a build takes is no name."""
-    cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
+    cells = _column(table, at)
     found = [cell for cell in map(CELL.match, cells) if cell and UNIT.match(cell["rest"] or "")]
     return at > 0 and len(found) > len(cells) / 2
 

@@ -37,7 +37,7 @@ def weighed(seen: Evidence) -> tuple[Weight, ...]:
     for block in seen.document.blocks:
         if block.kind == "code":
             continue
-        section = seen.section(block.lines[0].number) if block.lines else None
+        section = seen.sections.at(block.lines[0].number) if block.lines else None
         path = section.path if section is not None else ()
         before = ""
         for lines, sentence in placed_sentences(block):
@@ -90,7 +90,7 @@ def _topmost(seen: Evidence, one: Conclusion) -> Weight:
     """ "The fastest": it holds if some table, by some figure, has it before all others."""
     name = key_of(one.better or one.worse)
     sides: dict[tuple[int, str], list[_Sides]] = {}
-    for a, b in seen.compared():
+    for a, b in seen.compared:
         if key_of(a.label) != key_of(b.label) and name in (key_of(a.label), key_of(b.label)):
             own, other = (a, b) if key_of(a.label) == name else (b, a)
             sides.setdefault((a.table, a.group), []).append((own, other) if one.better else (other, own))
@@ -154,7 +154,7 @@ def _pairs(seen: Evidence, one: Conclusion) -> tuple[list[_Sides], bool]:
     better, worse = key_of(one.better), key_of(one.worse)
     if one.better and one.worse and (better == worse or not distinct(one.better, one.worse)):
         return [], True
-    both = [(a, b) for pair in seen.compared() for a, b in (pair, pair[::-1])]
+    both = [(a, b) for pair in seen.compared for a, b in (pair, pair[::-1])]
     found = [
         (a, b)
         for a, b in both

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 from statistics import median
 from typing import Literal
 
 from assay.audit.document import BY_HAND, Figure, Reported
 from assay.audit.evidence import Evidence
+from assay.audit.facts import known_tools
 from assay.audit.finding import AuditHit, audit_rule, between, hit_at, number, numbered, time
 from assay.audit.interval import Interval, exactly
 from assay.audit.tools import BY_NAME
@@ -52,11 +55,7 @@ class Constraint:
 
 
 def _product(names: tuple[str, ...], values: Mapping[str, Interval]) -> Interval:
-    found = exactly(1.0)
-    for name in names:
-        low, high = found.low * values[name].low, found.high * values[name].high
-        found = Interval(low, high)
-    return found
+    return reduce(mul, (values[name] for name in names), exactly(1.0))
 
 
 _IN_FLIGHT, _IDLE, _FEW_FAILED = 0.1, 0.5, 0.1
@@ -107,29 +106,22 @@ def little(seen: Evidence) -> Iterator[AuditHit]:
         if figures is None:
             continue
         slots, flight = figures["slots"].value.middle, figures["rate"].value * figures["mean"].value
-        more = bool(list(broken(figures, CONSTRAINTS[:1])))
+        more = not CONSTRAINTS[0].holds({name: figure.value for name, figure in figures.items()})
+        lost = result.figures.get("connect_errors")
         # How tools count the times of pipelined requests is their own affair.
         fewer = (
             result.get("pipelining") is None
-            and flight.high < _IDLE * (slots - _lost(result))
+            and flight.high < _IDLE * (slots - (lost.value.high if lost is not None else 0.0))
             and not _failed(result)
-            and not (
-                result.tool in BY_HAND
-                and any(BY_NAME[each].pauses for each in seen.facts.tools & BY_NAME.keys())
-            )
+            and not (result.tool in BY_HAND and any(BY_NAME[each].pauses for each in known_tools(seen.facts)))
         )
         if slots > 0 and (more or fewer):
             mean, rate = figures["mean"], figures["rate"]
             adds = more and _adds_samples(result)
-            yield hit_at(
-                mean,
-                f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} "
-                f"requests in flight, "
-                f"with {numbered(slots, 'connection')}"
-                + ("; wrk adds times of its own, to correct for coordinated omission" if adds else ""),
-                result.line,
-                severity="error" if more and not adds else "warning",
-            )
+            words = f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} "
+            words += f"requests in flight, with {numbered(slots, 'connection')}"
+            words += "; wrk adds times of its own, to correct for coordinated omission" if adds else ""
+            yield hit_at(mean, words, result.line, severity="error" if more and not adds else "warning")
 
 
 def _of_a_loop(seen: Evidence, result: Reported) -> dict[str, Figure] | None:
@@ -170,12 +162,6 @@ def _failed(result: Reported) -> bool:
     return failed > (_FEW_FAILED * requests.value.low if requests is not None else 0)
 
 
-def _lost(result: Reported) -> float:
-    """Connections that were never opened."""
-    missing = result.figures.get("connect_errors")
-    return missing.value.high if missing is not None else 0.0
-
-
 @audit_rule("M2")
 def impossible(seen: Evidence) -> Iterator[AuditHit]:
     """A higher percentile is never below a lower one, and a mean lies between minimum and maximum: a figure
@@ -192,8 +178,7 @@ def impossible(seen: Evidence) -> Iterator[AuditHit]:
             (low,), (high,) = one.constraint.times, one.constraint.of
             told = figures[one.figure if one.sure else low]
             ends = [f"{_NAMES.get(name, name)} {figures[name].quote}" for name in (low, high)]
-            words = " is above ".join(ends)
-            yield hit_at(told, words, result.line, severity="error")
+            yield hit_at(told, " is above ".join(ends), result.line, severity="error")
             break
 
 
@@ -258,13 +243,8 @@ def odd_one_out(seen: Evidence) -> Iterator[AuditHit]:
         near = [length for _, length in told if abs(length.middle / usual - 1) < _LIKE]
         if odd and len(near) == len(told) - len(odd) and len(odd) * _ROWS <= len(told):
             for row, length in odd:
-                rate = row.figures["rate"]
-                yield hit_at(
-                    rate,
-                    f"requests ÷ rate is {time(length.middle)} here, and {time(usual)} in the other rows",
-                    row.line,
-                    severity="error",
-                )
+                words = f"requests ÷ rate is {time(length.middle)} here, and {time(usual)} in the other rows"
+                yield hit_at(row.figures["rate"], words, row.line, severity="error")
 
 
 _ROWS, _ODD, _LIKE = 5, 0.05, 0.02

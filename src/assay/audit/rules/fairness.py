@@ -36,7 +36,7 @@ def _started(seen: Evidence) -> dict[int, Figure]:
     """The workers with which the servers of outputs were started, by commands above them."""
     texts, found, last = seen.document.text_at, {}, 0
     for result in seen.outputs:
-        section = seen.section(result.line)
+        section = seen.sections.at(result.line)
         for line in range(max(last + 1, section.line if section else 1), result.line):
             if told := _STARTED.search(texts.get(line, "")):
                 found[result.line] = Figure(exactly(float(told["one"] or told["two"])), line, told[0])
@@ -99,7 +99,7 @@ _MANY = compiled("fairness.many")
 
 def unequal_words(seen: Evidence) -> Iterator[AuditHit]:
     """W6: a sentence that says one of two compared has one core or worker, and the other several."""
-    names = aliases(list(dict.fromkeys(one.label for pair in seen.compared() for one in pair))[:80])
+    names = aliases(list(dict.fromkeys(one.label for pair in seen.compared for one in pair))[:80])
     for block in seen.document.blocks if len(names) > 1 else ():
         for line, sentence in sentences(block) if block.kind == "prose" else ():
             counts = [
@@ -140,8 +140,8 @@ def _own_words(text: str, found: re.Match[str]) -> str:
 def handicapped(seen: Evidence) -> Iterator[AuditHit]:
     """A debug build, a development mode or a build tool in the way does other work than what people run: the
     figure is not the server's."""
-    measuring = {section.line for result in seen.results if (section := seen.section(result.line))}
-    measuring |= {section.line for call in seen.commands if (section := seen.section(call.line))}
+    measuring = {section.line for result in seen.results if (section := seen.sections.at(result.line))}
+    measuring |= {section.line for call in seen.commands if (section := seen.sections.at(call.line))}
     for part in seen.document.parts:
         if not isinstance(part, TextBlock):
             continue
@@ -153,7 +153,7 @@ def handicapped(seen: Evidence) -> Iterator[AuditHit]:
                 or (part.kind != "code" and "`" in line.text)
             ):
                 continue
-            section = seen.section(line.number)
+            section = seen.sections.at(line.number)
             if (
                 section is None
                 or section.line in measuring

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from assay.audit.document import Figure, Reported
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered, percent
-from assay.audit.interval import Interval
+from assay.audit.interval import Interval, exactly
 from assay.audit.lexicon import compiled
 from assay.audit.tools import BY_NAME, NAMED
 from assay.model.finding import Severity
@@ -27,7 +27,9 @@ def threads(seen: Evidence) -> Iterator[AuditHit]:
     most = max(seen.facts.cores, key=lambda said: said.number)
     told = [one.figures["threads"] for one in seen.outputs if "threads" in one.figures]
     told += [one.figures["threads"] for one in seen.commands if "threads" in one.figures]
-    told += [figure for row in seen.rows[:1] if (figure := _worded_threads(row)) is not None]
+    # How many threads a load has by the words about a table is told of wrk only.
+    worded = [row.command.figures for row in seen.rows[:1] if row.command and row.command.tool == "wrk"]
+    told += [figures["threads"] for figures in worded if "threads" in figures]
     for figure in told:
         if figure.value.low > most.number:
             yield hit_at(
@@ -35,11 +37,6 @@ def threads(seen: Evidence) -> Iterator[AuditHit]:
                 f"{number(figure.value.middle)} client threads, and the text names {most.quote} "
                 f"(line {most.line})",
             )
-
-
-def _worded_threads(row: Reported) -> Figure | None:
-    """How many threads its load tool had by the words about a table; only wrk's are told so."""
-    return row.command.figures.get("threads") if row.command and row.command.tool == "wrk" else None
 
 
 @audit_rule("G3")
@@ -60,13 +57,9 @@ def short_of_rate(seen: Evidence) -> Iterator[AuditHit]:
             offered = replace(offered, value=offered.value * attack.value / took.value)
         if rate.value.high < 0.99 * offered.value.low:
             lacking = 1 - rate.value.middle / offered.value.middle
-            yield hit_at(
-                rate,
-                f"{number(offered.value.middle)}/s were asked for and {number(rate.value.middle)}/s "
-                f"answered: {percent(lacking)} are missing",
-                result.line,
-                severity="error" if lacking > 0.1 else "warning",
-            )
+            words = f"{number(offered.value.middle)}/s were asked for and {number(rate.value.middle)}/s "
+            words += f"answered: {percent(lacking)} are missing"
+            yield hit_at(rate, words, result.line, severity="error" if lacking > 0.1 else "warning")
 
 
 def _dropped(result: Reported) -> Iterator[AuditHit]:
@@ -91,13 +84,9 @@ def connections(seen: Evidence) -> Iterator[AuditHit]:
             asked = result.get("connections")
             count = missing.value.middle
             of = f"{number(count)} of {numbered(asked.value.middle, 'connection')}" if asked else ""
-            yield AuditHit(
-                missing.line,
-                f"connect {missing.quote}" if result.tool == "wrk" else missing.quote,
-                f"{of or numbered(count, 'connection')} could not be opened",
-                "error",
-                (result.line,),
-            )
+            quote = f"connect {missing.quote}" if result.tool == "wrk" else missing.quote
+            words = f"{of or numbered(count, 'connection')} could not be opened"
+            yield AuditHit(missing.line, quote, words, "error", (result.line,))
 
 
 _CLOSING = compiled("load.closing")
@@ -117,25 +106,18 @@ def unkept(seen: Evidence) -> Iterator[AuditHit]:
             result.keep_alive is None and call is not None and call.keep_alive is False
         ):
             told.update((result.line, call.line if call else 0))
-            place = result.get("connections") or result.get("rate")
-            line, quote = (
-                (call.line, call.quote)
-                if call is not None
-                else (place.line, place.quote)
-                if place
-                else (result.line, "")
-            )
-            yield AuditHit(
-                line, quote, f"{result.tool} opened a connection for each request", about=(result.line,)
-            )
+            place = call or result.get("connections") or result.get("rate")
+            line, quote = (place.line, place.quote) if place else (result.line, "")
+            words = f"{result.tool} opened a connection for each request"
+            yield AuditHit(line, quote, words, about=(result.line,))
     labels = {row.line: row.label.lower() for row in seen.rows}
     for each in seen.document.lines if seen.results else ():
-        words = _CLOSING.search(each.text)
-        # "http - no keepalive" may be the name of what is measured.
-        if words and _INSTEAD.search(each.text[: words.start()]):
+        closing = _CLOSING.search(each.text)
+        if closing is None or _INSTEAD.search(each.text[: closing.start()]):
             continue
-        if words and words[0].lower() not in labels.get(each.number, ""):
-            yield AuditHit(each.number, words[0], "the text says that connections are closed")
+        # "http - no keepalive" may be the name of what is measured.
+        if closing[0].lower() not in labels.get(each.number, ""):
+            yield AuditHit(each.number, closing[0], "the text says that connections are closed")
     for call in seen.commands:
         if call.keep_alive is False and call.line not in told:
             yield hit_at(call, f"{call.tool} opens a connection for each request")
@@ -185,10 +167,8 @@ def errors(seen: Evidence) -> Iterator[AuditHit]:
     answer."""
     for result in seen.results:
         told = _failures(result)
-        if told is None:
-            continue
-        share, figure, words = told
-        if share > _WARNING:
+        if told is not None and told[0] > _WARNING:
+            share, figure, words = told
             yield hit_at(figure, words, result.line, severity="error" if share > _ERROR else "warning")
 
 
@@ -207,9 +187,7 @@ def _failures(result: Reported) -> tuple[float, Figure, str] | None:
         rest = result.figures["failed"].value.low - (0 if _truncated(result, uneven) else uneven.value.high)
         found = [figure for figure in found if figure is not result.figures["failed"]]
         if rest > 0:
-            found.append(
-                Figure(Interval(rest, rest), result.figures["failed"].line, result.figures["failed"].quote)
-            )
+            found.append(replace(result.figures["failed"], value=exactly(rest)))
     found = [figure for figure in found if figure.value.low > 0]
     requests = _requests(result)
     if not found or requests is None:
@@ -253,15 +231,9 @@ def unequal(seen: Evidence) -> Iterator[AuditHit]:
         if small[0].widened(_BYTES / 2).high >= large[0].widened(_BYTES / 2).low:
             continue
         told.update((a.line, b.line))
-        where = other[1]
-        yield hit_at(
-            where,
-            f"{number(one[0].middle)} bytes an answer for {a.label!r} (line {one[1].line}), "
-            f"{number(other[0].middle)} for {b.label!r}",
-            a.line,
-            b.line,
-            severity="error",
-        )
+        words = f"{number(one[0].middle)} bytes an answer for {a.label!r} (line {one[1].line}), "
+        words += f"{number(other[0].middle)} for {b.label!r}"
+        yield hit_at(other[1], words, a.line, b.line, severity="error")
 
 
 def _bytes(result: Reported) -> tuple[Interval, Figure] | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from assay.audit.document import Reported
+from assay.audit.document import Reported, ReportedCommand
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number
 from assay.audit.lexicon import compiled
@@ -24,50 +24,29 @@ def other_command(seen: Evidence) -> Iterator[AuditHit]:
         for name in ("connections", "threads", "duration", "requests"):
             asked = call.figures.get(name)
             told = result.figures.get("asked_duration" if name == "duration" else name)
-            if (
-                asked is None
-                or told is None
-                or not _apart(result, name, asked.value.middle, told.value.middle)
-            ):
+            if asked is None or told is None:
                 continue
-            yield hit_at(
-                told,
-                f"the command (line {call.line}) asks for {number(asked.value.middle)} {name}, the "
-                f"output tells {number(told.value.middle)}",
-                result.line,
-                severity="error",
-            )
-            break
+            if _apart(result, call, name, asked.value.middle, told.value.middle):
+                words = f"the command (line {call.line}) asks for {number(asked.value.middle)} {name}, the "
+                words += f"output tells {number(told.value.middle)}"
+                yield hit_at(told, words, result.line, severity="error")
+                break
         else:
-            yield from _elsewhere(result)
+            yield from _elsewhere(result, call)
 
 
-def _apart(result: Reported, name: str, asked: float, told: float) -> bool:
+def _apart(result: Reported, call: ReportedCommand, name: str, asked: float, told: float) -> bool:
     if name == "duration":
-        if result.tool == "ab" or ("requests" in (result.command.figures if result.command else {})):
-            return False
-        return abs(asked - told) > max(1.5, 0.05 * asked)
+        bound = result.tool != "ab" and "requests" not in call.figures
+        return bound and abs(asked - told) > max(1.5, 0.05 * asked)
     if name == "requests":
-        if (
-            result.command is None
-            or "duration" in result.command.figures
-            or result.tool not in ("ab", "hey", "h2load")
-        ):
-            return False
-        return abs(asked - told) > max(0.01 * asked, 200)
-    if name == "connections" and result.tool == "h2load":
-        return False
-    return asked != told
+        bound = result.tool in ("ab", "hey", "h2load") and "duration" not in call.figures
+        return bound and abs(asked - told) > max(0.01 * asked, 200)
+    return asked != told and not (name == "connections" and result.tool == "h2load")
 
 
-def _elsewhere(result: Reported) -> Iterator[AuditHit]:
-    call = result.command
-    if (
-        call is None
-        or result.tool not in ("wrk", "bombardier")
-        or "://" not in call.url
-        or "://" not in result.url
-    ):
+def _elsewhere(result: Reported, call: ReportedCommand) -> Iterator[AuditHit]:
+    if result.tool not in ("wrk", "bombardier") or not ("://" in call.url and "://" in result.url):
         return
     try:
         asked, told = urlsplit(call.url), urlsplit(result.url)
@@ -75,13 +54,8 @@ def _elsewhere(result: Reported) -> Iterator[AuditHit]:
     except ValueError:
         return
     if not same and not re.search(r"[$<>{}\[\]]|\.\.\.|…", call.url + result.url):
-        yield AuditHit(
-            result.line,
-            result.url,
-            f"the command (line {call.line}) asks {call.url}",
-            "error",
-            (result.line,),
-        )
+        words = f"the command (line {call.line}) asks {call.url}"
+        yield AuditHit(result.line, result.url, words, "error", (result.line,))
 
 
 @audit_rule("R2")
@@ -101,14 +75,9 @@ def other_figure(seen: Evidence) -> Iterator[AuditHit]:
         if len(wrong) == len(pairs):
             continue
         for row, told in wrong:
-            figure = row.figures["rate"]
-            yield hit_at(
-                figure,
-                f"the output of {row.label!r} (line {told[0].line}) says "
-                f"{number(told[0].figures['rate'].value.middle)}/s",
-                row.line,
-                severity="error",
-            )
+            rate = number(told[0].figures["rate"].value.middle)
+            words = f"the output of {row.label!r} (line {told[0].line}) says {rate}/s"
+            yield hit_at(row.figures["rate"], words, row.line, severity="error")
 
 
 def _agrees(row: Reported, told: list[Reported]) -> bool:
@@ -123,7 +92,7 @@ _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 def outside(seen: Evidence) -> Iterator[AuditHit]:
     """What a server uses when nobody asks says nothing of what it uses for the throughput beside it."""
     for table in seen.document.tables if seen.results else ():
-        section = seen.section(table.number)
+        section = seen.sections.at(table.number)
         if section and _IDLE.search(section.title) and any(_COST.search(text) for text in table.head[1:]):
             yield AuditHit(table.number, section.title[:60], "taken while nothing was asked of it")
             continue
@@ -186,11 +155,8 @@ def _crooked(bars: list[tuple[int, int, float, str]]) -> Iterator[AuditHit]:
     for line, length, figure, quote in bars:
         due = longest * figure / most if most else 0
         if figure > 0 and abs(length - due) > max(2.0, 0.25 * due):
-            yield AuditHit(
-                line,
-                quote,
-                f"a bar of {length} signs where {number(due)} would be its share of the longest, {longest}",
-            )
+            words = f"a bar of {length} signs where {number(due)} would be its share of the longest"
+            yield AuditHit(line, quote, f"{words}, {longest}")
             return
 
 
@@ -215,13 +181,9 @@ _CALL = re.compile(
 def no_machine(seen: Evidence) -> Iterator[AuditHit]:
     """A figure without its machine compares with nothing, and nobody can repeat it."""
     if seen.results and seen.facts.machine is None and seen.facts.whole:
-        first = seen.results[0]
-        yield AuditHit(
-            first.line,
-            _quote(seen, first.line),
-            "no CPU, number of cores, instance type or model in the whole text",
-            "note",
-        )
+        line = seen.results[0].line
+        words = "no CPU, number of cores, instance type or model in the whole text"
+        yield AuditHit(line, _quote(seen, line), words, "note")
 
 
 @audit_rule("R4")
@@ -231,12 +193,8 @@ def no_versions(seen: Evidence) -> Iterator[AuditHit]:
     pair = next(((a, b) for a, b in compared if not turns(a.label, b.label)), None)
     if pair is None or seen.facts.version is not None or not seen.facts.whole or _versioned(seen, pair):
         return
-    yield AuditHit(
-        pair[0].line,
-        pair[0].label,
-        f"{pair[0].label!r} against {pair[1].label!r}: no version, commit or date in the whole text",
-        "note",
-    )
+    words = f"{pair[0].label!r} against {pair[1].label!r}: no version, commit or date in the whole text"
+    yield AuditHit(pair[0].line, pair[0].label, words, "note")
 
 
 def _versioned(seen: Evidence, pair: tuple[Reported, Reported]) -> bool:
@@ -268,10 +226,8 @@ def no_load(seen: Evidence) -> Iterator[AuditHit]:
         return
     if any(row.figures.keys() & {"connections", "threads", "offered"} for row in told):
         return
-    first = min(told, key=lambda one: one.line)
-    yield AuditHit(
-        first.line, _quote(seen, first.line), "no tool, no command, no connections in the whole text"
-    )
+    line = min(one.line for one in told)
+    yield AuditHit(line, _quote(seen, line), "no tool, no command, no connections in the whole text")
 
 
 def _quote(seen: Evidence, line: int) -> str:

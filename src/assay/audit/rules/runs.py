@@ -15,7 +15,7 @@ _FEW = 5
 
 def compares(seen: Evidence) -> bool:
     """Whether the text sets results of different things side by side."""
-    return next(seen.compared(), None) is not None or len(seen.labels) > 1
+    return bool(seen.compared) or len(seen.labels) > 1
 
 
 @audit_rule("S5")
@@ -54,18 +54,13 @@ def within_spread(seen: Evidence) -> Iterator[AuditHit]:
             spread = max(each.value.low for each in spreads)
             if gap < spread:
                 told.add(a.table)
-                yield hit_at(
-                    other,
-                    f"{a.label!r} and {b.label!r} differ by {number(gap)}, and the runs of one by ± "
-                    f"{number(spread)}",
-                    a.line,
-                    b.line,
-                )
+                words = f"{a.label!r} and {b.label!r} differ by {number(gap)}, and the runs of one by ± "
+                yield hit_at(other, words + number(spread), a.line, b.line)
 
 
 def _load_of(seen: Evidence, one: Reported) -> tuple[object, ...]:
     """What is the same in repeated runs of one thing."""
-    section = seen.section(one.line)
+    section = seen.sections.at(one.line)
     connections, duration = one.get("connections"), one.get("duration")
     return (
         key_of(one.label),
@@ -116,13 +111,10 @@ def untold(seen: Evidence) -> Iterator[AuditHit]:
         return
     if _repeats(seen) or any(RUN.search(row.group) for row in seen.rows):
         return
-    if any(
-        name.endswith("_spread") or name in ("rate_stdev", "runs")
-        for row in seen.rows
-        for name in row.figures
-    ):
+    told = {name for row in seen.rows for name in row.figures}
+    if any(name.endswith("_spread") or name in ("rate_stdev", "runs") for name in told):
         return
-    pair = next(seen.compared(), None)
+    pair = next(iter(seen.compared), None)
     one, other = (pair[0].label, pair[1].label) if pair else seen.labels[:2]
     line = pair[0].line if pair else next(row.line for row in seen.rows if row.label == one)
     yield AuditHit(line, one, f"{one!r} is compared with {other!r}; how often was each measured?", "note")

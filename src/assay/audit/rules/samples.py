@@ -105,12 +105,8 @@ def too_few(seen: Evidence) -> Iterator[AuditHit]:
         if lacking:
             worst = lacking[-1]
             figure = result.percentiles[worst]
-            yield hit_at(
-                figure,
-                f"p{worst:g} of {number(count)} requests; it takes {number(enough_for(worst))}",
-                result.line,
-                severity="note",
-            )
+            words = f"p{worst:g} of {number(count)} requests; it takes {number(enough_for(worst))}"
+            yield hit_at(figure, words, result.line, severity="note")
 
 
 @audit_rule("S2")
@@ -127,9 +123,7 @@ def unsteady(seen: Evidence) -> Iterator[AuditHit]:
         mean = row.figures.get("mean") or row.figures.get("time")  # a deviation beside it says that it is one
         yield from _wide(row, mean, row.figures.get("stdev"), "note")
         for name in ("rate", "mean"):
-            spread = row.figures.get(f"{name}_spread") or (
-                row.figures.get("rate_stdev") if name == "rate" else None
-            )
+            spread = row.figures.get(f"{name}_spread") or row.figures.get(f"{name}_stdev")
             yield from _wide(row, row.figures.get(name), spread, "warning")
 
 
@@ -139,12 +133,7 @@ def _wide(
     if mean is None or spread is None or spread.value.low <= 0.5 * mean.value.high:
         return
     share = spread.value.middle / mean.value.middle if mean.value.middle else math.inf
-    yield hit_at(
-        spread,
-        f"a deviation of {percent(share)} of the mean",
-        result.line,
-        severity=severity,
-    )
+    yield hit_at(spread, f"a deviation of {percent(share)} of the mean", result.line, severity=severity)
 
 
 _SHORT = 10.0
@@ -179,17 +168,12 @@ def short(seen: Evidence) -> Iterator[AuditHit]:
         if length is None or length.value.high >= _SHORT or call.line in told or _warming(seen, call.line):
             continue
         yield hit_at(call, f"measured for {time(length.value.middle)}")
-    yield from _short_rows(seen)
-    yield from brief(seen)
-    yield from _in_words(seen)
-
-
-def _short_rows(seen: Evidence) -> Iterator[AuditHit]:
-    """Rows of a table that tell how long they were measured."""
     for row in seen.rows:
         length = row.figures.get("duration")
         if length is not None and 0 < length.value.high < _SHORT:
             yield hit_at(length, f"measured for {time(length.value.middle)}", row.line)
+    yield from brief(seen)
+    yield from _in_words(seen)
 
 
 _LENGTH = compiled("samples.length")
