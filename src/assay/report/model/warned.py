@@ -15,6 +15,9 @@ NAME_LENGTH = 28
 _MOST_NAMES = 2
 _LONGEST_REASON = 48
 """Evidence that is longer gives way to the title of its rule."""
+_ROOM = 78
+"""Columns of a line behind its mark. In a longer one gives way, in this order: that figures stand, evidence,
+what a title has in brackets, whom it concerns."""
 
 
 def short(name: str) -> str:
@@ -86,13 +89,21 @@ def _gravity(found: Sequence[Finding]) -> tuple[int, bool]:
 
 def _line(found: Sequence[Finding], name_of: Callable[[str], str], longest: int) -> str:
     gravest = min(found, key=lambda one: (ORDER.index(one.severity), not changes_answer(one)))
-    effect = f": {_effect(gravest) or 'the figures stand'}"
     whom = _whom(found, name_of)
     evidence = gravest.evidence.partition(" (in ")[0]
-    reason = evidence if len(evidence) <= longest and len(found) == 1 else gravest.title
-    if len(reason) > _LONGEST_REASON and not _effect(gravest):
-        effect = ""
-    return f"{gravest.code} {fmt.safe(reason, max(longest, 60))}{effect}{f' ({whom})' if whom else ''}"
+    by_name = gravest.title, gravest.title.partition(" (")[0]
+    reasons = (evidence, *by_name) if len(evidence) <= longest and len(found) == 1 else by_name
+    effect = _effect(gravest)
+    forms = [
+        *((reasons[0], one, whom) for one in ([effect] if effect else ["the figures stand", ""])),
+        *((one, effect or "the figures stand", whom) for one in reasons[1:]),
+        (reasons[-1], effect, ""),
+    ]
+    lines = [
+        f"{gravest.code} {fmt.safe(reason, max(longest, 60))}{does and f': {does}'}{who and f' ({who})'}"
+        for reason, does, who in forms
+    ]
+    return next((line for line in lines if len(line) <= _ROOM), lines[-1])
 
 
 def _whom(found: Sequence[Finding], name_of: Callable[[str], str]) -> str:
@@ -128,6 +139,9 @@ def _effect(one: Finding) -> str:
     """What it does to the answer; empty where it changes nothing."""
     on_rates, on_times = _ON_RATES.get(one.on_throughput, ""), _ON_TIMES.get(one.on_times, "")
     if on_rates and one.on_throughput != "void" and on_times:
-        on_times = on_times.replace("are ", "")
+        if one.on_throughput == one.on_times:
+            return f"rates and {on_times}"
+        if on_times.endswith(" bounds"):
+            on_rates, on_times = on_rates.removesuffix(" bounds"), on_times.replace("are ", "")
         return f"{on_rates}, {on_times}"
     return on_rates or _ON_RATIO.get(one.on_comparison or "none", "") or on_times
