@@ -45,6 +45,7 @@ def test_a_candidate_given_twice_is_a_build_of_one_program_and_no_difference(tmp
     assert "is faster" not in ended.stdout
 
 
+@pytest.mark.beside
 def test_candidates_end_together_once_they_have_been_asked_and_after_each_block(tmp_path: Path) -> None:
     ended = assay(tmp_path, "versus", *[command(tmp_path, "--meets", ".")] * 2, *QUICK, "--budget", "4s")
     assert ended.returncode in (0, 1), ended.stderr
@@ -65,22 +66,11 @@ def test_a_candidate_that_answers_nothing_right_sits_once(tmp_path: Path) -> Non
     assert ": full: all of its " in " ".join(ended.stderr.split())
 
 
+@pytest.mark.beside
 def test_a_dozen_candidates_sit_together(tmp_path: Path) -> None:
     words = (command(tmp_path, "--body-bytes", "{size}"), "--scan", "size=1..12", "--unlike", "--name", "of")
-    assay(
-        tmp_path,
-        "versus",
-        *words,
-        *QUICK,
-        "--warm-up",
-        "0",
-        "-d",
-        "80ms",
-        "--slice",
-        "20ms",
-        "--budget",
-        "4s",
-    )
+    brief = ("--warm-up", "0", "-d", "80ms", "--slice", "20ms", "--budget", "4s")
+    assay(tmp_path, "versus", *words, *QUICK, *brief)
     run = stored(tmp_path)
     assert [len(arms) for arms in arms_of(run)] == [12] * len(run.blocks)
     assert len({trial.server.pid for trial in run.blocks[0].trials if trial.server}) == 12
@@ -128,9 +118,9 @@ def test_one_port_for_two_servers_is_said_and_they_follow_one_another(tmp_path: 
 def test_servers_that_are_told_from_the_best_leave_the_blocks(tmp_path: Path) -> None:
     """Two null servers that nothing tells apart, beside two that work for each answer."""
     null = f"{sys.executable} -m assay.servers.null_server --port {{port}} --cost-ns"
-    words = [f"{null} {cost_ns}" for cost_ns in (0, 1, 50_000, 150_000)]
+    words = [f"{null} {cost_ns}" for cost_ns in (0, 1, 200_000, 600_000)]
     names = [word for name in ("one", "again", "slow", "slower") for word in ("--name", name)]
-    limits = ("--margin", "0.1%", "--budget", "24s", "--seed", "4")
+    limits = ("--warm-up", "0", "--margin", "0.1%", "--budget", "4s", "--seed", "4")
     ended = assay(tmp_path, "versus", *words, *names, *QUICK, *limits)
     assert ended.returncode in (0, 1)  # on a busy machine two that are alike may seem different
     run = stored(tmp_path)

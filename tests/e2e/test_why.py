@@ -82,6 +82,7 @@ def test_cpu_time_of_answers_adds_up_to_that_of_the_trial(tmp_path: Path) -> Non
         assert divided == pytest.approx(trial.costs.counters["cpu_ns"], rel=0.02, abs=40e6)
 
 
+@pytest.mark.beside
 def test_children_of_a_server_that_forks_for_each_request_are_counted(tmp_path: Path) -> None:
     run = compared(tmp_path, "--fork", "--burn-us", "2000", how=SEQUENTIAL, budget="5s")
     forking = costly(run.trials, "costly")
@@ -92,6 +93,7 @@ def test_children_of_a_server_that_forks_for_each_request_are_counted(tmp_path: 
     assert "≥ " in assay(tmp_path, "report", "latest", "--verbose").stdout
 
 
+@pytest.mark.beside
 def test_a_server_that_ends_in_mid_trial_has_no_costs_and_the_other_has(tmp_path: Path) -> None:
     run = compared(tmp_path, "--die-after", "60")
     failed = [trial for trial in run.trials if trial.failure]
@@ -135,6 +137,7 @@ def test_servers_that_stand_are_found_by_their_sockets(tmp_path: Path) -> None:
     assert more is not None and more.value > 400_000
 
 
+@pytest.mark.beside
 def test_without_the_flag_nothing_is_counted(tmp_path: Path) -> None:
     words = (command(tmp_path), command(tmp_path), "--name", "a", "--name", "b")
     assay(tmp_path, "versus", *words, *QUICK, "--budget", "6s")
@@ -157,6 +160,7 @@ def test_a_server_in_a_pid_namespace_of_its_own_is_seen_from_outside(tmp_path: P
     assert inside and all(costs.counters["cpu_ns"] > 0 for costs in inside.values())
 
 
+@pytest.mark.beside
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
 def test_without_permission_a_line_says_what_is_missing_and_the_rest_works(tmp_path: Path) -> None:
     """Root without a single capability: the kernel refuses it events, as with perf_event_paranoid at 4."""
@@ -176,6 +180,7 @@ def test_without_permission_a_line_says_what_is_missing_and_the_rest_works(tmp_p
     assert "no system calls: " in assay(tmp_path, "report", "latest", "--verbose").stdout
 
 
+@pytest.mark.beside
 def test_counters_that_a_kernel_does_not_have_are_missed_in_a_sentence_each(tmp_path: Path) -> None:
     """Files of this process below another folder, without schedstat and io: a kernel that has neither."""
     pid = os.getpid()
@@ -194,6 +199,7 @@ def test_counters_that_a_kernel_does_not_have_are_missed_in_a_sentence_each(tmp_
     assert "CONFIG_SCHED_INFO" in said and "/proc/PID/io is its user's and root's" in said
 
 
+@pytest.mark.beside
 def test_a_system_without_proc_is_said_to_have_no_counters(tmp_path: Path) -> None:
     counters = Counters(lambda: [os.getpid()], proc=tmp_path)
     counters.begins()
