@@ -42,10 +42,7 @@ def decided(
 
 def _results(seen: Evidence, sides: Sequence[PlacedFigure]) -> tuple[Reported, ...]:
     """The results that figures belong to; where they belong to none, the flaws of the first one count."""
-    ends = {side.line for side in sides}
-    found = (
-        [one for one in seen.results if not ends.isdisjoint(range(one.line, one.last + 1))] if ends else []
-    )
+    found = [one for one in seen.results if any(one.line <= side.line <= one.last for side in sides)]
     return tuple(found) or seen.results[:1]
 
 
@@ -84,12 +81,10 @@ def beside(seen: Evidence, said: CitedSentence, own: PlacedFigure) -> list[Pair]
     """A figure of a sentence with those that it may be compared with: the requirement, or its peers."""
     needs = NEEDED.search(said.text) is not None
     lines = {number for _, number in said.lines}
-    mine = own if needs else own_figure(seen, said) or own
-    peers = (
-        [one for one in seen.figures if one.needed and one.kind == own.kind]
-        if needs
-        else peers_of(seen, mine)
-    )
+    if needs:
+        peers = [one for one in seen.figures if one.needed and one.kind == own.kind]
+    else:
+        peers = peers_of(seen, own_figure(seen, said) or own)
     apart = {one.value: one for one in peers if not one.value.widened(NEAR).meets(own.value)}
     return [(own, one) for one in apart.values() if needs or one.line not in lines]
 
@@ -106,17 +101,10 @@ def pairs_of(seen: Evidence, said: CitedSentence) -> Iterator[Pair]:
     lines = {result.line for result in seen.results}
     compared = {frozenset((a.line, b.line)) for a, b in seen.compared}
     for one in figures:
-        if not one.needed:
-            place = (
-                one.kind,
-                one.name,
-                one.table,
-                one.line if one.table else one.column,
-                one.row * (one.table > 0),
-            )
+        of = (one.kind, one.name, one.table)
+        places = [(*of, one.line, one.row), (*of, one.column)] if one.table else [(*of, one.column, "")]
+        for place in places if not one.needed else ():
             by_place.setdefault(place, []).append(one)
-            if one.table:
-                by_place.setdefault((one.kind, one.name, one.table, one.column), []).append(one)
     for beside in by_place.values():
         if len(beside) <= 40:
             for a, b in combinations(beside, 2):
@@ -158,14 +146,9 @@ def own_figure(seen: Evidence, said: CitedSentence) -> PlacedFigure | None:
         if one.kind == own.kind and not one.needed and one.value.widened(NEAR).meets(own.value)
     ]
     alike.sort(key=lambda one: abs(one.value.middle - own.value.middle))
-    for wanted in (
-        lambda one: one.table > 0,
-        lambda one: one.line in lines,
-        lambda one: one.column != "",
-    ):
-        if (found := next(filter(wanted, alike), None)) is not None:
-            return found
-    return None
+    alike = [one for one in alike if one.table or one.line in lines or one.column]
+    # Of a table before one of the sentence itself, and that before one of a line "name: value".
+    return min(alike, key=lambda one: (not one.table, one.line not in lines), default=None)
 
 
 def peers_of(seen: Evidence, own: PlacedFigure) -> list[PlacedFigure]:

@@ -20,6 +20,8 @@ _CALL = re.compile(
 _WORD = re.compile(r"'([^']{0,1000})'|\"([^\"]{0,1000})\"|([^\s'\"`|;]{1,1000})")
 _ENDS = re.compile(r"\s[|;>&#]|`|\s&&")
 _ADDRESS = re.compile(r"(?:https?://\S+|[\w.-]{1,80}:\d{2,5}(?:/\S*)?)")
+_SENTENCE_SIGNS = re.compile(r"(?<=[\w/])(?:[.,:)]{1,3}|\([^()=]*)$")
+"""What is of the sentence around a command."""
 _JOINED = re.compile(r"\\\s*$")
 _SIEGE_TIME = re.compile(r"(\d{1,6})([SsMmHh]?)")
 _SIEGE_UNIT = {"s": 1, "m": 60, "h": 3600, "": 60}
@@ -57,11 +59,10 @@ def _calls(text: str, number: int) -> Iterator[ReportedCommand]:
 def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> ReportedCommand | None:
     flags = tool.flags or ToolFlags()
     words = [next(piece for piece in found.groups() if piece is not None) for found in _WORD.finditer(rest)]
-    words = [
-        re.sub(r"(?<=[\w/])(?:[.,:)]{1,3}|\([^()=]*)$", "", word) for word in words
-    ]  # of the sentence around it
+    words = [_SENTENCE_SIGNS.sub("", word) for word in words]
     if flags.subcommand and (not words or words[0] != flags.subcommand):
         return None
+    quote = f"{name} {rest}".strip()
     figures: dict[str, Figure] = {}
     keep_alive = flags.alive
     closed = tool.closed is not False
@@ -85,12 +86,11 @@ def _command(tool: AuditTool, name: str, rest: str, number: int, text: str) -> R
             key, unit = flags.values[flag]
             interval = _value(value, unit)
             if interval is not None:
-                figures.setdefault(key, Figure(interval, number, f"{name} {rest}".strip()))
+                figures.setdefault(key, Figure(interval, number, quote))
     if not url and not figures:
         return None
     if tool.name == "vegeta":
         url = url or next(iter(_ADDRESS.findall(text)), "")
-    quote = f"{name} {rest}".strip()
     return ReportedCommand(
         tool=tool.name,
         line=number,
@@ -127,17 +127,11 @@ def _value(text: str, unit: str) -> Interval | None:
         return exactly(float(text))
     if unit == "s" and not re.fullmatch(r"\d{1,9}s?", text):
         return None
-    text = (
-        text.removesuffix("/s").removesuffix("/1s")
-        if unit == "n"
-        else text.removesuffix("s")
-        if unit == "s"
-        else text
-    )
-    found_value = (
-        value_of(text, unit) if re.fullmatch(r"[\d.,]{1,20}\s?[A-Za-zµ]{0,4}[\d.]{0,6}s?", text) else None
-    )
-    return exactly(found_value.middle) if found_value is not None else None
+    text = re.sub({"n": "/1?s$", "s": "s$"}.get(unit, "$^"), "", text)
+    if not re.fullmatch(r"[\d.,]{1,20}\s?[A-Za-zµ]{0,4}[\d.]{0,6}s?", text):
+        return None
+    value = value_of(text, unit)
+    return exactly(value.middle) if value is not None else None
 
 
 _COUNTED = compiled("commands.counted")
@@ -162,30 +156,35 @@ def worded(document: TextDocument, told: Facts) -> ReportedCommand | None:
         return None
     found: dict[str, list[Figure]] = {}
     for number, text, is_code in document.texts:
-        if is_code:
-            continue
-        for name, figure in (*_counts(number, text), *_lengths(number, text), *_pipelining(number, text)):
+        for name, figure in _in_words(number, text) if not is_code else ():
             found.setdefault(name, []).append(figure)
     only = {
         name: figures[0] for name, figures in found.items() if len({each.value.low for each in figures}) == 1
     }
     if "connections" not in only and "duration" not in only:
         return None
-    first = next(iter(only.values()))
-    tool = BY_NAME.get(next(iter(tools)))
-    closed = tool is None or tool.closed is not False
-    return ReportedCommand(
-        tool=next(iter(tools)), line=first.line, quote=first.quote, figures=only, closed=closed
-    )
+    first, name = next(iter(only.values())), next(iter(tools))
+    closed = BY_NAME[name].closed is not False
+    return ReportedCommand(tool=name, line=first.line, quote=first.quote, figures=only, closed=closed)
 
 
-def _counts(number: int, text: str) -> Iterator[tuple[str, Figure]]:
-    for found in _COUNTED.finditer(text):
-        name = "threads" if (found["what"] or found["what2"]).lower() == "threads" else "connections"
-        value = float((found["n"] or found["n2"]).replace(",", ""))
+def _in_words(number: int, text: str) -> Iterator[tuple[str, Figure]]:
+    """Every connection, length and pipelining of a line; -1 beside one that is the last of several."""
+
+    def figures_of(name: str, value: float, found: re.Match[str]) -> Iterator[tuple[str, Figure]]:
         yield name, Figure(exactly(value), number, found[0])
         if _LISTED.search(text[max(found.start() - 12, 0) : found.start()]):
             yield name, Figure(exactly(-1.0), number, found[0])  # "2, 8 or 50 connections" is not one load
+
+    for found in _COUNTED.finditer(text):
+        name = "threads" if (found["what"] or found["what2"]).lower() == "threads" else "connections"
+        yield from figures_of(name, float((found["n"] or found["n2"]).replace(",", "")), found)
+    for found in _LASTED.finditer(text):
+        length = time_in((found["one"] or found["two"] or found["three"]).replace("-", " "))
+        if length is not None and not _OTHER.search(text[max(found.start() - 40, 0) : found.end() + 12]):
+            yield from figures_of("duration", round(length.middle, 6), found)
+    for found in _PIPELINING.finditer(text):
+        yield from figures_of("pipelining", float(found["n"] or found["n2"] or found["n3"]), found)
 
 
 _PIPELINING = re.compile(
@@ -193,19 +192,3 @@ _PIPELINING = re.compile(
     r"|\b(?P<n2>\d{1,4})\W{1,3}(?:http\s)?pipelin(?:e|es|ed|ing)\b|\b(?P<n3>\d{1,4}) requests? pipelined",
     re.IGNORECASE,
 )
-
-
-def _pipelining(number: int, text: str) -> Iterator[tuple[str, Figure]]:
-    for found in _PIPELINING.finditer(text):
-        value = float(found["n"] or found["n2"] or found["n3"])
-        yield "pipelining", Figure(exactly(value), number, found[0])
-
-
-def _lengths(number: int, text: str) -> Iterator[tuple[str, Figure]]:
-    for found in _LASTED.finditer(text):
-        words = re.sub(r"-", " ", found["one"] or found["two"] or found["three"])
-        length = time_in(words)
-        if length is not None and not _OTHER.search(text[max(found.start() - 40, 0) : found.end() + 12]):
-            yield "duration", Figure(exactly(round(length.middle, 6)), number, found[0])
-            if _LISTED.search(text[max(found.start() - 12, 0) : found.start()]):
-                yield "duration", Figure(exactly(-1.0), number, found[0])

@@ -130,21 +130,19 @@ def with_context(
         taken = result.last
 
 
-def _port(url: str) -> str:
-    found = re.search(r"^(?:\w+://)?[\w.\[\]-]{1,80}:(\d{2,5})", url)
-    return found[1] if found else ""
+_PORT = re.compile(r"(?:(?:\w+://)?[\w.\[\]-]{1,80}:(\d{2,5}))?")
 
 
 def by_port(results: tuple[Reported, ...]) -> tuple[Reported, ...]:
     """Outputs under one heading that ask different ports ask different servers: the port is their name."""
-    ports: dict[str, set[str]] = {}
-    for one in results:
-        ports.setdefault(one.label, set()).add(_port(one.url))
+    own = [found[1] if (found := _PORT.match(one.url)) else None for one in results]
+    ports: dict[str, set[str | None]] = {}
+    for one, port in zip(results, own, strict=True):
+        ports.setdefault(one.label, set()).add(port)
+    apart = {label for label, told in ports.items() if len(told) > 1 and None not in told}
     return tuple(
-        replace(one, label=f"{one.label} port-{_port(one.url)}".strip())
-        if len(ports[one.label]) > 1 and all(ports[one.label])
-        else one
-        for one in results
+        replace(one, label=f"{one.label} port-{port}".strip()) if one.label in apart else one
+        for one, port in zip(results, own, strict=True)
     )
 
 
@@ -161,9 +159,8 @@ def _own_command(calls: tuple[ReportedCommand, ...], result: Reported, begin: in
     near = [
         call
         for call in calls
-        if begin <= call.line <= result.line
+        if max(begin, result.line - NEAR) <= call.line <= result.line
         and (call.tool == result.tool or result.tool == "figures")
-        and result.line - call.line <= NEAR
     ]
     if len(near) < 2:
         return near[0] if near else None

@@ -69,7 +69,7 @@ class Evidence:
     @cached_property
     def figures(self) -> tuple[PlacedFigure, ...]:
         """Every figure of the text with its place, whether it belongs to a result or not."""
-        return figures(self.document)
+        return figures(self.document, self.sections)
 
     @cached_property
     def closed(self) -> bool | None:

@@ -58,8 +58,12 @@ class Facts:
     same_machine: Mention | None
     cores: tuple[Mention, ...]
     tools: frozenset[str]
-    tool_named: bool
     whole: bool
+
+    @property
+    def tool_named(self) -> bool:
+        """Whether it names a load-test tool, be it one that we know or not."""
+        return bool(self.tools)
 
 
 def facts(document: TextDocument) -> Facts:
@@ -68,7 +72,7 @@ def facts(document: TextDocument) -> Facts:
     runs: list[Mention] = []
     cores: list[Mention] = []
     tools: set[str] = set()
-    tool_named = repeated = spread = False
+    repeated = spread = False
     texts = _texts(document)
     lengths = list(accumulate(len(text) for _, text, _ in texts))
     read = bisect_right(lengths, MOST)
@@ -78,33 +82,20 @@ def facts(document: TextDocument) -> Facts:
         version = version or _version(number, text) or _first(_DATE, number, text)
         version = version or _first(_COMMIT, number, text)
         spread = spread or (not is_code and _SPREAD.search(text) is not None)
-        for found in NAMED.finditer(text.replace("assay ", "assay /")):  # `assay ab` is not ab
-            tool_named = True
-            tools.add(named(found[0]))
-        cores += [
-            Mention(number, found[0], float(found["n"] or found["many"])) for found in _CORES.finditer(text)
-        ]
+        # `assay ab` is not ab.
+        tools |= {named(found[0]) for found in NAMED.finditer(text.replace("assay ", "assay /"))}
+        for found in _CORES.finditer(text):
+            cores.append(Mention(number, found[0], float(found["n"] or found["many"])))
         cores += [Mention(number, found[0], _cores(found)) for found in _MORE_CORES.finditer(text)]
         if not is_code or re.match(r"\s*(?:#|//|;)", text):
             # A whole paragraph comes after its lines: what one of them says is told there.
-            runs += [
-                said for said in _runs(number, text) if not any(said.quote in one.quote for one in runs[-8:])
-            ]
+            told = [one.quote for one in runs[-8:]]
+            runs += [said for said in _runs(number, text) if not any(said.quote in one for one in told)]
             repeated = repeated or _REPEATED.search(text) is not None
         if not is_code:
             same = same or _together(number, text)
-    return Facts(
-        machine,
-        version,
-        tuple(runs),
-        repeated,
-        spread,
-        same,
-        tuple(cores),
-        frozenset(tools),
-        tool_named,
-        whole,
-    )
+    named_tools = frozenset(tools)
+    return Facts(machine, version, tuple(runs), repeated, spread, same, tuple(cores), named_tools, whole)
 
 
 def _texts(document: TextDocument) -> list[tuple[int, str, bool]]:
@@ -133,12 +124,9 @@ def _first(pattern: re.Pattern[str], number: int, text: str) -> Mention | None:
 def _version(number: int, text: str) -> Mention | None:
     """A version that something had, not one that it requires."""
     for found in _VERSION.finditer(text):
-        before = text[max(found.start() - 30, 0) : found.start()]
-        if _OTHERS.search(before):
-            continue
-        if "ApacheBench" not in text and not _REQUIRED.search(
-            before + text[found.start() : found.end() + 20]
-        ):
+        begin = max(found.start() - 30, 0)
+        others = _OTHERS.search(text[begin : found.start()]) or "ApacheBench" in text
+        if not others and not _REQUIRED.search(text[begin : found.end() + 20]):
             return Mention(number, found[0])
     return None
 
@@ -149,45 +137,36 @@ _REQUIRED = compiled("facts.required")
 
 
 _WARM_UP = re.compile(r"warm", re.IGNORECASE)
+_RUNS_CUE = re.compile(
+    r"run|times|trial|best|average|median|mean|iteration|round|repet|twice|taking|taken|\s[*×]\s?\d",
+    re.IGNORECASE,
+)
 
 
 def _runs(number: int, text: str) -> list[Mention]:
-    if not re.search(
-        r"run|times|trial|best|average|median|mean|iteration|round|repet|twice|taking|taken|\s[*×]\s?\d",
-        text,
-        re.IGNORECASE,
-    ):
-        return []
     said: list[Mention] = []
-    for pattern in _RUNS:
+    for pattern in _RUNS if _RUNS_CUE.search(text) else ():
         found = pattern.search(text)
         if not found or _WARM_UP.search(found[0]):
             continue
         if any(one.quote in found[0] or found[0] in one.quote for one in said):
             continue
-        groups = found.groupdict()
-        count = groups.get("n") or ""
-        value = float(count) if count.isdigit() else _NUMBERS.get(count.lower(), 0.0)
-        if groups.get("once"):
-            value = 1.0
-        if groups.get("twice"):
-            value = 2.0
-        said.append(
-            Mention(number, found[0], value, "best" if groups.get("best") or groups.get("chosen") else "")
-        )
+        groups = {name: words for name, words in found.groupdict().items() if words}
+        count = groups.get("n", "").lower()
+        value = float(count) if count.isdigit() else _NUMBERS.get(count, 0.0)
+        value = 2.0 if "twice" in groups else 1.0 if "once" in groups else value
+        said.append(Mention(number, found[0], value, "best" if groups.keys() & {"best", "chosen"} else ""))
     return said
 
 
 def _together(number: int, text: str) -> Mention | None:
     found = _SAME.search(text)
-    if not found:
+    if found is None:
         return None
-    if found[0].lower().startswith("not "):
-        return Mention(number, found[0])
-    around = text[max(found.start() - 160, 0) : found.end() + 160]
-    if _APART.search(text[max(found.start() - 30, 0) : found.start()]):
-        return None
-    return Mention(number, found[0]) if _LOADER.search(around) else None
+    apart = _APART.search(text[max(found.start() - 30, 0) : found.start()])
+    client = _LOADER.search(text[max(found.start() - 160, 0) : found.end() + 160])
+    meant = found[0].lower().startswith("not ") or (client and not apart)
+    return Mention(number, found[0]) if meant else None
 
 
 def known_tools(seen: Facts) -> set[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from assay.audit.context import Sections
 from assay.audit.document import Figure, TextBlock, TextDocument, TextLine, TextTable
 from assay.audit.headings import FIELD, KIND, Heading, Kind, bare, heading, put
 from assay.audit.interval import Interval, is_european
@@ -81,19 +82,17 @@ _UNSAID = ("cpu", "transfer", "bytes", "duration")
 _KINDS = {figure: kind for figure, kind in KIND.items() if kind != "count" and figure not in _UNSAID}
 
 
-def figures(document: TextDocument) -> tuple[PlacedFigure, ...]:
+def figures(document: TextDocument, sections: Sections) -> tuple[PlacedFigure, ...]:
     """The figures of a document, in order."""
     found: list[PlacedFigure] = []
-    path: list[tuple[int, str]] = []
+    titles: tuple[str, ...] = ()
     before = title = ""
     for part in document.parts:
-        titles = tuple(title for _, title in path)
         if isinstance(part, TextTable):
             found += _in_table(part, titles)
-        elif part.kind == "heading":
-            while path and path[-1][0] >= part.level:
-                path.pop()
-            path.append((part.level, part.text))
+        elif part.kind == "heading" and part.lines:
+            section = sections.at(part.lines[0].number)
+            titles = section.path if section else ()
             before = title = ""
         else:
             title = part.text if part.text.endswith(":") else title

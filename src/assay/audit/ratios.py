@@ -125,13 +125,13 @@ class Ratio:
 def ratios(text: str, named: list[int]) -> Iterator[Ratio]:
     """Every ratio of a sentence that compares; `named` are the places of names in it."""
     for match in _RATIO.finditer(text):
-        told = _way(text, named, match)
+        unit = (match["unit"] or "").lower()
+        share = unit in _SHARES or unit.startswith("процент")
+        told = _way(text, named, match, unit, share=share)
         if told is None:
             continue
         way, first, last = told
-        unit = (match["unit"] or "x").lower()
-        share = unit in _SHARES or unit.startswith("процент")
-        part = share and way in ("of", "that of", "those of")
+        part = share and way in _OF
         word, number = (match["word"] or "").lower(), match["factor"] or match["n"] or ""
         by = share and not part
         readings, bound = _factors(number, word, way, text, match.start(), share=by, part=part)
@@ -139,17 +139,19 @@ def ratios(text: str, named: list[int]) -> Iterator[Ratio]:
             yield Ratio(first, last, word, way, readings, bound, part)
 
 
-def _way(text: str, named: list[int], match: re.Match[str]) -> tuple[str, int, int] | None:
+_OF = ("of", "that of", "those of")
+
+
+def _way(
+    text: str, named: list[int], match: re.Match[str], unit: str, *, share: bool
+) -> tuple[str, int, int] | None:
     """Which way a ratio goes ("" where its own word says it), and from where to where it is told."""
-    unit, word = (match["unit"] or "").lower(), (match["word"] or "").lower()
+    word = (match["word"] or "").lower()
     start, end = match.span()
-    share = unit in _SHARES or unit.startswith("процент")
-    behind = _BEHIND.match(text, end)
-    if behind and (
-        behind["way"].lower() not in ("of", "that of", "those of")
-        or any(0 <= at - behind.end() <= NEAR for at in named)
-    ):
-        return behind["way"].lower(), start, behind.end()
+    if behind := _BEHIND.match(text, end):
+        way = behind["way"].lower()
+        if way not in _OF or any(0 <= at - behind.end() <= NEAR for at in named):
+            return way, start, behind.end()
     begin = max(start - 80, 0)
     before = _BEFORE.search(text[begin:start])
     if before:
@@ -160,13 +162,10 @@ def _way(text: str, named: list[int], match: re.Match[str]) -> tuple[str, int, i
         return "", start, end
     if unit in ("倍", "раз", "раза", "fois", "veces", "vezes", "mal") or (share and _BESIDE_CJK.search(text)):
         near = _BESIDE_CJK.search(text[max(start - 14, 0) : end + 14])
-        if near is None and share:
-            return None
-        return (
-            ("less" if near and re.match(_LESS_CJK, near["way"]) else "more" if share else "as much"),
-            start,
-            end,
-        )
+        if near is None:
+            return None if share else ("as much", start, end)
+        less = re.match(_LESS_CJK, near["way"])
+        return "less" if less else "more" if share else "as much", start, end
     if match["n"] and text[start - 1 : start] == "+" and _SIGNED.match(text, end):
         return "more", start, end
     counted = re.search(r"\b(?:ran|run|repeated|tested|each)\s(?:\w+\s)?$", text[begin:start])

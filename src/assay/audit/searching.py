@@ -26,9 +26,10 @@ from assay.audit.candidates import (
     peers_of,
 )
 from assay.audit.claims import CitedSentence, Weight, is_hedged
+from assay.audit.document import TextRow
 from assay.audit.evidence import Evidence
 from assay.audit.figures import NEEDED, PlacedFigure, stems
-from assay.audit.interval import Interval
+from assay.audit.interval import exactly
 from assay.audit.lexicon import compiled
 from assay.audit.ratios import Ratio, ratios
 
@@ -100,12 +101,9 @@ _NOT_PLAIN = compiled("searching.not_plain")
 def _extreme(seen: Evidence, said: CitedSentence, found: re.Match[str]) -> Weight | None:
     """The best, or the worst, of all: its figure stands beside it, and its peers in the text."""
     own = own_figure(seen, said)
-    if (
-        own is None
-        or (own.kind == "share" and not own.name)
-        or _NOT_PLAIN.search(said.text)
-        or is_hedged(said.text[max(found.start() - 60, 0) : found.end()])
-    ):
+    if own is None or (own.kind == "share" and not own.name) or _NOT_PLAIN.search(said.text):
+        return None
+    if is_hedged(said.text[max(found.start() - 60, 0) : found.end()]):
         return None
     peers = _of_scope(peers_of(seen, own), stems(found["scope"] or "") - _WHOLE, said)
     top = found["most"] is not None or (found["good"] is not None) != own.lower_is_better
@@ -132,6 +130,7 @@ def _of_scope(peers: list[PlacedFigure], scope: frozenset[str], said: CitedSente
 _ORDERED = compiled("searching.ordered")
 
 
+_IN_COMPARISON = re.compile(r"comparison|vergleich|comparación", re.IGNORECASE)
 _AGAINST = re.compile(rf"\bvs\b|\bagainst\b|frente a|gegen|против|{NEEDED.pattern}", re.IGNORECASE)
 
 
@@ -142,13 +141,11 @@ def _ordered(seen: Evidence, said: CitedSentence, found: re.Match[str]) -> Weigh
     own = said.figures()
     same = [one for one in own if one.kind == own[0].kind]
     if len(same) > 1 and (found["less"] or found["more"]) and _AGAINST.search(said.text):
-        told = [
+        first, *others = same
+        less = [one.value.middle > first.value.middle for one in others]
+        if all(told == (found["less"] is not None) for told in less) and all(
             any(one.value.meets(each.value) and one.line != each.line for one in seen.figures)
             for each in same
-        ]
-        first, *others = same
-        if all(told) and all(
-            (one.value.middle > first.value.middle) == (found["less"] is not None) for one in others
         ):
             return decided(seen, said, found[0], "stands", divided((first, others[0])), (first, others[0]))
         return None
@@ -158,15 +155,9 @@ def _ordered(seen: Evidence, said: CitedSentence, found: re.Match[str]) -> Weigh
     if own and own[0].line == said.line(found.start()) and said.text.find(own[0].quote) > found.start():
         return None  # "below 20 ms" is a bound, and not what is compared
     peers = _named_behind(seen, said, mine, found.end())
-    if not peers and re.search(
-        r"comparison|vergleich|comparación", said.text[: found.start()], re.IGNORECASE
-    ):
-        above = [
-            one
-            for one in seen.figures
-            if one.kind == mine.kind and one.line < mine.line and not one.column and not one.table
-        ]
-        peers = above[-1:]
+    if not peers and _IN_COMPARISON.search(said.text[: found.start()]):
+        above = [one for one in seen.figures if one.kind == mine.kind and one.line < mine.line]
+        peers = [one for one in above if not one.column and not one.table][-1:]
     lower = found["less"] is not None or (
         (found["good"] is not None) == mine.lower_is_better and not found["more"]
     )
@@ -188,12 +179,9 @@ def _named_behind(seen: Evidence, said: CitedSentence, mine: PlacedFigure, end: 
         and not one.needed
         and not one.value.widened(NEAR).meets(mine.value)
     ]
-    whole = [
-        (len(words & (stems(f"{one.row} {one.column} {one.path[-1] if one.path else ''}"))), one)
-        for one in alike
-    ]
-    most = max((count for count, _ in whole), default=0)
-    return [one for count, one in whole if count == most] if most else []
+    shared = [len(words & stems(" ".join((one.row, one.column, *one.path[-1:])))) for one in alike]
+    most = max(shared, default=0)
+    return [one for one, count in zip(alike, shared, strict=True) if count == most > 0]
 
 
 _SCALES = compiled("searching.scales")
@@ -219,9 +207,8 @@ def _scaling(seen: Evidence, said: CitedSentence, found: re.Match[str]) -> Weigh
         why = f"{divided((last, first))}, for {counts[-1] / counts[0]:.3g} times as many"
         if all(abs(one - 1) <= _EVEN for one in each):
             return decided(seen, said, found[0], "stands", why, (last, first))
-    return decided(
-        seen, said, found[0], "untold", "the text has no throughput by number that this could rest on"
-    )
+    why = "the text has no throughput by number that this could rest on"
+    return decided(seen, said, found[0], "untold", why)
 
 
 _RATIO_CELL = re.compile(
@@ -239,21 +226,15 @@ def in_cells(seen: Evidence) -> Iterator[Weight]:
     for table in seen.document.tables:
         for row in table.rows[:300]:
             for cell in row.cells[1:]:
-                found = _RATIO_CELL.match(cell)
-                if found is None:
-                    continue
-                said = CitedSentence(cell, ((0, row.number),))
-                weight = _cell(seen, said, by_line.get(row.number, []), row.cells, cell)
-                if weight is not None:
+                told = by_line.get(row.number, [])
+                if _RATIO_CELL.match(cell) and (weight := _cell(seen, told, row, cell)) is not None:
                     yield weight
 
 
-def _cell(
-    seen: Evidence, said: CitedSentence, told: list[PlacedFigure], cells: tuple[str, ...], cell: str
-) -> Weight | None:
-    pair = (
-        (told[0], told[1]) if len(told) == 2 and told[0].kind == told[1].kind else _plain(said, cells, cell)
-    )
+def _cell(seen: Evidence, told: list[PlacedFigure], row: TextRow, cell: str) -> Weight | None:
+    said = CitedSentence(cell, ((0, row.number),))
+    alike = len(told) == 2 and told[0].kind == told[1].kind
+    pair = (told[0], told[1]) if alike else _plain(row)
     ratio_ = next(ratios(f"it is {cell.strip(' +~≈')} more", [0]), None)
     if pair is None or ratio_ is None or pair[0].value.low <= 0 or pair[1].value.low <= 0:
         return None
@@ -263,14 +244,14 @@ def _cell(
     return decided(seen, said, cell, "contradicted", f"{divided(pair)}, not {claimed}", pair, ratio_.readings)
 
 
-def _plain(said: CitedSentence, cells: tuple[str, ...], cell: str) -> Pair | None:
+def _plain(row: TextRow) -> Pair | None:
     """Two cells that are bare counts."""
-    bare = [each for each in cells if re.fullmatch(r"\d[\d,. ]{0,12}", each.strip())]
+    bare = [each for each in row.cells if re.fullmatch(r"\d[\d,. ]{0,12}", each.strip())]
     values = [float(each.replace(",", "").replace(" ", "")) for each in bare if each.count(".") < 2]
     if len(values) != 2 or not all(values):
         return None
     one, other = (
-        PlacedFigure("rate", "count", Interval(value, value), said.line(0), each, "")
+        PlacedFigure("rate", "count", exactly(value), row.number, each, "")
         for value, each in zip(values, bare, strict=True)
     )
     return one, other

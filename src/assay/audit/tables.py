@@ -249,11 +249,8 @@ def _by_column(
             continue
         figures = _read(((head, row, at) for row, head in lines), european)
         if is_measured(figures):
-            named = next(
-                (row.cells[at] for row, _ in lines if _NAMES.fullmatch(row.cells[0]) and at < len(row.cells)),
-                "",
-            )
-            label = named if _VALUE.fullmatch(name) else name
+            named = [row for row, _ in lines if _NAMES.fullmatch(row.cells[0]) and at < len(row.cells)]
+            label = (named[0].cells[at] if named else "") if _VALUE.fullmatch(name) else name
             yield _result(table, label, load, figures)
 
 
@@ -266,14 +263,9 @@ def _captioned(table: TextTable, heads: list[Heading | None], european: bool) ->
     whole = heading(table.caption) if table.caption else None
     if whole is None or not (whole.figure == "rate" or whole.is_time):
         return
-    columns = [
-        at
-        for at, head in enumerate(heads)
-        if at and (head is None or head.figure in _LOADS) and table.head[at]
-    ]
-    by_row = _NAMES.fullmatch(table.head[0].strip()) is not None or all(
-        is_scenario(table.head[at]) for at in columns
-    )
+    open_ = [at for at, head in enumerate(heads) if at and (head is None or head.figure in _LOADS)]
+    columns = [at for at in open_ if table.head[at]]
+    by_row = _NAMES.fullmatch(table.head[0].strip()) or all(is_scenario(table.head[at]) for at in columns)
     for row in table.rows[:MOST_ROWS]:
         for at in columns:
             figures = _read([(whole, row, at)], european)

@@ -43,7 +43,11 @@ def weighed(seen: Evidence) -> tuple[Weight, ...]:
         for lines, sentence in placed_sentences(block):
             if concludes(sentence) and not is_listing(sentence):
                 said = CitedSentence(sentence, tuple(lines), before, path, names, own)
-                named = [_named(seen, one) for one in conclusions(said) if _ranks(one)]
+                named = [
+                    _topmost(seen, one) if one.top and (one.better or one.worse) else _weigh(seen, one)
+                    for one in conclusions(said)
+                    if _ranks(one)
+                ]
                 told = None
                 if searches < MOST and all(one.verdict == "untold" or _unnamed(one) for one in named):
                     searches += 1
@@ -51,10 +55,6 @@ def weighed(seen: Evidence) -> tuple[Weight, ...]:
                 found += [told] if told is not None and (told.verdict != "untold" or not named) else named
             before = sentence
     return (*found, *in_cells(seen))
-
-
-def _named(seen: Evidence, one: Conclusion) -> Weight:
-    return _topmost(seen, one) if one.top and (one.better or one.worse) else _weigh(seen, one)
 
 
 def _unnamed(one: Weight) -> bool:
@@ -122,27 +122,22 @@ def _weigh(seen: Evidence, one: Conclusion) -> Weight:
     rests_on = tuple({result.line: result for a, b in pairs for result in (a, b)}.values()) if sure else ()
     if not found:
         missing = "both" if one.better or one.worse else "anything that it names"
-        return Weight(
-            one, "untold", f"the text has no figures of {missing} that this could rest on", rests_on
-        )
+        why = f"the text has no figures of {missing} that this could rest on"
+        return Weight(one, "untold", why, rests_on)
     held = [each for each in found if _holds(one, each[0])]
     # Throughput speaks where it agrees: it is what a closed loop can tell.
     ratio_, a, b = held[0] if held else max(found, key=lambda each: each[0].middle)
     told = _reason(ratio_, a, b)
     if one.unread:
         return Weight(one, "untold", f"{told}; what the sentence says of it was not understood", rests_on)
-    if held and (sure or _alone(held)):
+    of = {(key_of(a.label), key_of(b.label)) for _, a, b in held}
+    if held and (sure or len(of) == 1):
         return Weight(one, "stands", told, rests_on or (a, b), ratio_.middle)
     if held or not sure:
         return Weight(one, "untold", "it does not say of which two; several come into question")
     if one.hedged:
         return Weight(one, "untold", f"{told}, and the sentence is no plain statement", rests_on)
     return Weight(one, "contradicted", _against(one, ratio_, told), rests_on, ratio_.middle)
-
-
-def _alone(held: list[tuple[Interval, Reported, Reported]]) -> bool:
-    """Whether all that agree are of the same two."""
-    return len({(key_of(a.label), key_of(b.label)) for _, a, b in held}) == 1
 
 
 _MANY = 30
@@ -191,13 +186,10 @@ def _holds(one: Conclusion, ratio_: Interval) -> bool:
 def _reason(ratio_: Interval, a: Reported, b: Reported) -> str:
     one, other = a.figures.get("rate"), b.figures.get("rate")
     if one is not None and other is not None and ratio_ == one.value / other.value:
-        rates = (
-            f"{number(one.value.middle)}/s for {a.label!r} ÷ {number(other.value.middle)}/s for {b.label!r}"
-        )
-        return f"{rates} = {ratio(ratio_)}"
-    return (
-        f"by its times {a.label!r} is {ratio(ratio_)} times as fast as {b.label!r} (lines {a.line}, {b.line})"
-    )
+        rates = [f"{number(rate.value.middle)}/s for {c.label!r}" for rate, c in ((one, a), (other, b))]
+        return f"{' ÷ '.join(rates)} = {ratio(ratio_)}"
+    lines = f"(lines {a.line}, {b.line})"
+    return f"by its times {a.label!r} is {ratio(ratio_)} times as fast as {b.label!r} {lines}"
 
 
 def _against(one: Conclusion, best: Interval, told: str) -> str:

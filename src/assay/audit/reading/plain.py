@@ -139,18 +139,13 @@ def piped(lines: list[TextLine]) -> TextTable | None:
     if len(rows) < 3 or len(rows) < len(lines) - 2:
         return None
     rules = [line for line in rows[:3] if _RULE.fullmatch(line.text)]
-    if not rules:
-        return None
-    head = next(line for line in rows if not _RULE.fullmatch(line.text))
-    if len(cells_of(head.text)) != len(re.split(r"[|│+]", rules[0].text.strip().strip("|│+"))):
-        return None  # a tool's own table: Locust's
-    kept = [line for line in rows if not _RULE.fullmatch(line.text)]
+    kept = [line for line in rows if not _RULE.fullmatch(line.text)] if rules else []
     if len(kept) < 2:
         return None
-    head, *rest = kept[:MOST_ROWS]
-    return TextTable(
-        head.number, cells_of(head.text), tuple(TextRow(one.number, cells_of(one.text)) for one in rest)
-    )
+    head, *rest = (TextRow(line.number, cells_of(line.text)) for line in kept[:MOST_ROWS])
+    if len(head.cells) != len(re.split(r"[|│+]", rules[0].text.strip().strip("|│+"))):
+        return None  # a tool's own table: Locust's
+    return TextTable(head.number, head.cells, tuple(rest))
 
 
 def separated(text: str) -> list[TextBlock | TextTable]:
@@ -214,11 +209,12 @@ class _RstReader:
         if not line.text.strip():
             return at + 1
         if _GRID.fullmatch(line.text):
-            return self._drawn(at, _grid)
+            return self._table(at, self._text_end(at), _grid)
         if _SIMPLE.fullmatch(line.text):
-            return self._drawn(at, _simple)
-        if _CSV.match(line.text) or _LIST.match(line.text):
-            return self._listed(at, _comma if _CSV.match(line.text) else _starred)
+            return self._table(at, self._text_end(at), _simple)
+        for directive, split in ((_CSV, _comma), (_LIST, _starred)):
+            if directive.match(line.text):
+                return self._table(at + 1, self._indented_end(at + 1, _indent(line)), split)
         if after is not None and _UNDERLINE.fullmatch(after.text) and len(after.text.strip()) >= 3:
             sign = after.text.strip()[0]
             if sign not in self._levels:
@@ -243,9 +239,11 @@ class _RstReader:
             at += 1
         return at
 
-    def _table(self, rows: list[TextRow]) -> None:
+    def _table(self, start: int, end: int, split: _Split) -> int:
+        rows = split(self._lines[start:end])
         if len(rows) > 1:
             self.parts.append(TextTable(rows[0].number, rows[0].cells, tuple(rows[1:])))
+        return end
 
     def _paragraph(self, start: int) -> int:
         at = self._text_end(start)
@@ -253,43 +251,23 @@ class _RstReader:
         kept = tuple(TextLine(one.number, unmarked(one.text)) for one in lines)
         if not lines[0].text.lstrip().startswith(".. "):
             self.parts.append(TextBlock("prose", kept))
-        return self._literal(at, _indent(lines[0])) if _LITERAL.match(lines[-1].text) else at
-
-    def _literal(self, start: int, outer: int) -> int:
-        at = self._indented_end(start, outer)
-        if any(line.text.strip() for line in self._lines[start:at]):
-            self.parts.append(TextBlock("code", tuple(self._lines[start:at])))
-        return at
-
-    def _drawn(self, start: int, split: _Split) -> int:
-        at = self._text_end(start)
-        self._table(split(self._lines[start:at]))
-        return at
-
-    def _listed(self, start: int, split: _Split) -> int:
-        at = self._indented_end(start + 1, _indent(self._lines[start]))
-        self._table(split(self._lines[start + 1 : at]))
-        return at
+        if not _LITERAL.match(lines[-1].text):
+            return at
+        end = self._indented_end(at, _indent(lines[0]))
+        if any(line.text.strip() for line in self._lines[at:end]):
+            self.parts.append(TextBlock("code", tuple(self._lines[at:end])))
+        return end
 
 
 def _grid(lines: list[TextLine]) -> list[TextRow]:
-    return [
-        TextRow(
-            line.number, tuple(unmarked(cell).strip() for cell in line.text.strip().strip("|").split("|"))
-        )
-        for line in lines
-        if "|" in line.text
-    ]
+    return [TextRow(line.number, cells_of(line.text)) for line in lines if "|" in line.text]
 
 
 def _simple(lines: list[TextLine]) -> list[TextRow]:
-    edges = [found.span() for found in re.finditer(r"={2,500}", lines[0].text)]
-    starts = [start for start, _ in edges]
-    ends = [*starts[1:], None]
+    starts = [found.start() for found in re.finditer(r"={2,500}", lines[0].text)]
+    columns = [slice(*ends) for ends in zip(starts, [*starts[1:], None], strict=True)]
     return [
-        TextRow(
-            line.number, tuple(unmarked(line.text[a:b]).strip() for a, b in zip(starts, ends, strict=True))
-        )
+        TextRow(line.number, tuple(unmarked(line.text[column]).strip() for column in columns))
         for line in lines
         if not _SIMPLE.fullmatch(line.text)
     ]

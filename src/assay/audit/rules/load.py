@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from assay.audit.document import Figure, Reported
+from assay.audit.document import Figure, Reported, ReportedCommand
 from assay.audit.evidence import Evidence
 from assay.audit.finding import AuditHit, audit_rule, hit_at, number, numbered, percent
 from assay.audit.interval import Interval, exactly
@@ -136,13 +136,11 @@ def together(seen: Evidence) -> Iterator[AuditHit]:
     """Client and server take cores from each other: a cheaper server leaves more to the client, and
     differences are squeezed or stretched by that."""
     found = False
-    addresses: list[tuple[int, str, tuple[int, ...]]] = [
-        (one.line, one.url, (one.line,)) for one in seen.outputs
-    ]
-    addresses += [(one.line, one.url, ()) for one in seen.commands]
-    for line, url, about in addresses:
-        if url and _LOOPBACK.match(url):
-            yield AuditHit(line, url, "the address is the client's own machine", about=about)
+    places: tuple[Reported | ReportedCommand, ...] = (*seen.outputs, *seen.commands)
+    for one in places:
+        if one.url and _LOOPBACK.match(one.url):
+            about = (one.line,) if isinstance(one, Reported) else ()
+            yield AuditHit(one.line, one.url, "the address is the client's own machine", about=about)
             found = True
     for block in seen.document.blocks if seen.results else ():
         driven = block.kind == "code" and NAMED.search(block.text[:4000]) is not None
@@ -227,8 +225,7 @@ def unequal(seen: Evidence) -> Iterator[AuditHit]:
         one, other = _bytes(a), _bytes(b)
         if one is None or other is None or b.line in told or _route(a) != _route(b) or a.line in told:
             continue
-        small, large = sorted((one, other), key=lambda each: each[0].middle)
-        if small[0].widened(_BYTES / 2).high >= large[0].widened(_BYTES / 2).low:
+        if one[0].widened(_BYTES / 2).meets(other[0].widened(_BYTES / 2)):
             continue
         told.update((a.line, b.line))
         words = f"{number(one[0].middle)} bytes an answer for {a.label!r} (line {one[1].line}), "

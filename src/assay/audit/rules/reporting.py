@@ -66,11 +66,8 @@ def other_figure(seen: Evidence) -> Iterator[AuditHit]:
         if "rate" in result.figures and key_of(result.label):
             raw.setdefault(key_of(result.label), []).append(result)
     for grid in seen.grids:
-        pairs = [
-            (row, raw[key_of(row.label)])
-            for row in grid.results
-            if key_of(row.label) in raw and "rate" in row.figures
-        ]
+        rated = [row for row in grid.results if "rate" in row.figures]
+        pairs = [(row, raw[key_of(row.label)]) for row in rated if key_of(row.label) in raw]
         wrong = [(row, told) for row, told in pairs if not _agrees(row, told)]
         if len(wrong) == len(pairs):
             continue
