@@ -318,12 +318,13 @@ def _read(results: Path, code: int, wall_s: float) -> Try:
 
     run = store.load(store.find(results, "latest"))
     found = answer(run)
-    warm_up_s = sum(one.measurement.warmup_ns for one in run.trials if one.measurement) / 1e9
+    # Servers that are interleaved share a warm-up: of its time each has its own slices alone.
+    measured_s = sum(one.measurement.measured_ns for one in run.trials if one.measurement) / 1e9
     settled = found.pairs[0].settled if found.pairs and code == 0 else None
     outcome: Told = "alike" if settled == "alike" else "open"
     if settled == "different" and found.best is not None:
         outcome = "lean" if found.best.id == "lean" else "heavy"
-    return Try(outcome, found.load_s, wall_s, warm_up_s, _noise(run.trials))
+    return Try(outcome, found.load_s, wall_s, found.load_s - measured_s, _noise(run.trials))
 
 
 def _noise(trials: Sequence[Trial]) -> Noise | None:

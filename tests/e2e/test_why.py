@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import statistics
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,11 @@ def costly(trials: tuple[Trial, ...], case: str) -> why.ByBlock:
     return {trial.block: trial.costs for trial in trials if trial.case == case and trial.costs}
 
 
+def usual_us(costs: why.ByBlock) -> float:
+    """The CPU time of an answer in the middle block."""
+    return statistics.median(one.counters["cpu_ns"] / one.answers for one in costs.values()) / 1000
+
+
 def compared(folder: Path, *flags: str, how: tuple[str, ...] = QUICK, budget: str = "6s") -> Run:
     """A plain server against one with these flags, asked why."""
     words = (command(folder), command(folder, *flags), "--name", "plain", "--name", "costly", "--unlike")
@@ -54,7 +60,9 @@ def test_cpu_time_and_system_calls_are_counted_and_said(tmp_path: Path) -> None:
     assert msgspec.json.decode(msgspec.json.encode(run.trials[0]), type=Trial) == run.trials[0]
     plain, costly_one = costly(run.trials, "plain"), costly(run.trials, "costly")
     more = why.difference(plain, costly_one, why.BY_NAME["cpu_ns"])
-    assert more is not None and 0.9 * BURN_US < more.value / 1000 < 3 * BURN_US
+    assert more is not None and more.value / 1000 > 0.9 * BURN_US
+    # A block that another program disturbs may lie far off, which a mean shows.
+    assert usual_us(costly_one) - usual_us(plain) < 3 * BURN_US
     shown = (tmp_path / "shown").read_text()
     assert "costly spends " in shown and " more CPU a request [" in shown
     if may_count_calls():
