@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,6 +146,75 @@ def test_time_in_which_others_had_the_clients_core_warms_no_server() -> None:
     assert warm_up_for(begun(held_up, whole=whole), "A", 1).max_ns == 330_000_000
     of_two = replace(held_up, plan=replace(held_up.plan, threads=2))
     assert warm_up_for(begun(of_two, whole=whole), "A", 1).max_ns == 390_000_000
+
+
+LEAST = WarmUp(min_ns=100_000_000, max_ns=WHOLE.max_ns)
+
+
+def went_by(
+    block: int, early: float, *, slow: float = 1.0, of: str = "A", bound_ns: int = 300_000_000
+) -> Trial:
+    """A process that went by a shorter warm-up, in slices of 20 ms. From 50 to 100 ms after its start it
+    served such a share of what followed until 300 ms, and before that nearly nothing."""
+    [made] = interleaved({of: [1e4 * slow] * 25}, block, block).trials
+    assert made.arm is not None
+    slices = tuple(
+        replace(
+            one,
+            phase="warmup" if number < 15 else "measured",
+            length_ns=20_000_000,
+            # Longer slices, as those that are measured, have another rate.
+            completed=round(one.completed / 5 * (0.1, early, 1, 1.3)[bisect((2, 5, 15), number)]),
+        )
+        for number, one in enumerate(made.arm.slices)
+    )
+    seen = WarmUpSeen(steady=False, bound_ns=bound_ns)
+    return replace(made, arm=replace(made.arm, slices=slices), warm_up=seen)
+
+
+@pytest.mark.parametrize(
+    ("early", "warm_up_ms"),
+    [
+        ([1.0] * 3, 300),  # too few
+        ([1.0] * 4, 100),
+        ([0.98] * 4, 100),
+        ([0.9] * 4, 300),
+        ([0.5] * 9, 300),
+        ([1.2] * 4, 100),  # others took of what followed
+        ([0.85, 1.15, 0.9, 1.02, 0.8, 1.2], 100),
+        ([0.7, 0.95, 0.7, 0.9, 0.65, 0.9], 300),
+        ([0.4, 1.6, 0.5, 1.5], 300),  # nobody knows
+    ],
+)
+def test_later_processes_together_show_that_a_server_is_soon_warm(
+    early: list[float], warm_up_ms: int
+) -> None:
+    unsteady = WarmUpSeen(steady=False, bound_ns=LEAST.max_ns)
+    first = trial("A", 0, measurement(1e4), warm_up=unsteady)
+    trials = [went_by(block + 1, share) for block, share in enumerate(early)]
+    assert warm_up_for(begun(first, *trials, whole=LEAST), "A", 1).max_ns == warm_up_ms * 1_000_000
+
+
+def test_who_needs_longer_and_who_was_cold_after_the_least_is_not_shown_to_be_soon_warm() -> None:
+    unsteady = WarmUpSeen(steady=False, bound_ns=LEAST.max_ns, changes_ns=(2_000_000_000,))
+    first = trial("A", 0, measurement(1e4), warm_up=unsteady)
+    soon = [went_by(block, 1.0, bound_ns=3_000_000_000) for block in range(1, 6)]
+    assert warm_up_for(begun(first, *soon, whole=LEAST), "A", 1).max_ns == 3_000_000_000
+    first = replace(first, warm_up=replace(unsteady, changes_ns=()))
+    soon = [went_by(block, 1.0) for block in range(1, 6)]
+    cold = went_by(6, 1.0, slow=0.5, bound_ns=LEAST.min_ns)
+    assert warm_up_for(begun(first, *soon, cold, whole=LEAST), "A", 1).max_ns == 300_000_000
+
+
+@pytest.mark.parametrize(("alike", "warm_up_ms"), [(True, 100), (False, 300)])
+def test_builds_of_one_program_show_together_that_they_are_soon_warm(alike: bool, warm_up_ms: int) -> None:
+    interleave = Interleaving(least_slice_ns=1, alike=alike)
+    design = ComparisonDesign(seed=1, margin=0.02, budget_ns=1, interleave=interleave)
+    unsteady = WarmUpSeen(steady=False, bound_ns=LEAST.max_ns)
+    first = [trial(of, 0, measurement(1e4), warm_up=unsteady) for of in ("A", "B")]
+    soon = [went_by(block, 1.0, of=of) for block in (1, 2) for of in ("A", "B")]
+    made = begun(*first, *soon, whole=LEAST, design=design)
+    assert warm_up_for(made, "A", 1).max_ns == warm_up_ms * 1_000_000
 
 
 def test_no_more_than_twice_as_many_are_watched_however_restless_the_machine() -> None:

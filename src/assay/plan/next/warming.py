@@ -14,13 +14,20 @@ that load; one that showed no change of level also where another trial came ther
 machine was slow. What it says is too short once a server that was warmed up so long, or longer, was not near
 the best.
 
+A restless machine hides how soon a server is at its level in the one warm-up that is watched. Later processes
+that are interleaved tell it together: those that served, shortly after their start, what they served in the
+rest of their warm-up.
+
 Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
 moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import accumulate
+from statistics import fmean, stdev
 
 from assay.model.design import WarmUp
 from assay.model.measurement import Window
@@ -89,6 +96,12 @@ LEAST_NS = 100_000_000
 """A fresh process of a compiled server is at its level within some tens of milliseconds."""
 _LEAST_UNSHOWN_NS = 300_000_000
 """As much gets one whose watched warm-up was judged in windows of 100 ms, which show no sooner end of it."""
+_TELLING = 4
+"""Later processes that tell together: their mean is then known to half of what one deviates by."""
+_SOON = 0.03
+"""By so little less may a process serve soon after its start: as halves of a watched warm-up may differ."""
+_TOO_RESTLESS = 0.1
+"""Their mean tells nothing where its standard error is larger."""
 _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
 _AT_LEVEL = 0.8
@@ -124,6 +137,9 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
         return whole
     # Of several that are long enough the shortest: the machine's own noise only adds.
     needed_ns = min(long_enough) if long_enough else max(counted, default=whole.max_ns)
+    early = [share for each in alike for share in each.early]
+    if needed_ns <= _LEAST_UNSHOWN_NS and _are_soon_warm(early) and not own.too_short(whole.min_ns):
+        needed_ns = whole.min_ns
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
 
 
@@ -139,6 +155,29 @@ def _needed_ns(trial: Trial, seen: WarmUpSeen, whole: WarmUp) -> int:
     reached_ns = _near_best_ns(trial.arm, trial.plan.threads) if trial.arm else None
     warm_ns = changed_ns if reached_ns is None else min(changed_ns, reached_ns)
     return min(max(least_ns, round(_MARGIN * warm_ns)), whole.max_ns)
+
+
+def _early_share(arm: Arm, least_ns: int) -> float | None:
+    """What a server served in the second half of the least warm-up as a share of its rate in the rest of its
+    own; None where it had no slices then, or served nothing. What was measured says less: a slice of another
+    length has another rate."""
+    ends = accumulate(one.length_ns for one in arm.slices)
+    own = [(end, one) for end, one in zip(ends, arm.slices, strict=True) if one.phase == "warmup"]
+    early = [one for end, one in own if least_ns / 2 < end <= least_ns]
+    rest = [one for end, one in own if end > least_ns]
+    soon, then = (
+        sum(each.completed for each in part) / (sum(each.length_ns for each in part) or 1)
+        for part in (early, rest)
+    )
+    return soon / then if soon and then else None
+
+
+def _are_soon_warm(shares: Sequence[float]) -> bool:
+    """Whether processes were warm soon after their start, when they served such shares of what followed."""
+    if len(shares) < _TELLING:
+        return False
+    error = stdev(shares) / math.sqrt(len(shares))
+    return error <= _TOO_RESTLESS and 1 - fmean(shares) <= max(_SOON, error)
 
 
 def _near_best_ns(arm: Arm, threads: int) -> int | None:
@@ -173,6 +212,9 @@ class _WarmUps:
             elif trial.measurement is not None:
                 self._went_by.append((seen.bound_ns, rate >= least))
         self.watched = len(told)
+        short = (one for one in trials if one.warm_up and one.warm_up.bound_ns != whole.max_ns)
+        early = (_early_share(one.arm, whole.min_ns) for one in short if one.arm is not None)
+        self.early = [share for share in early if share is not None]
         usual_ns = max(whole.min_ns, _LEAST_UNSHOWN_NS)
         quick = self._was_enough(usual_ns)
         self.counted = [
