@@ -42,7 +42,7 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     again = assay(tmp_path, "report", "latest")
     assert (again.returncode, again.stdout) == (0, ended.stdout)
     whole = " ".join(assay(tmp_path, "report", "latest", "--verbose").stdout.split())
-    assert "A/A control: slow differed from itself by " in whole
+    assert "A/A difference of slow: " in whole
     assert "fast is faster: " in whole or "fast and slow " in whole or "slow and fast " in whole
 
 

@@ -190,8 +190,8 @@ def on_the_screen(run: Run) -> str:
 def test_a_control_that_holds_is_said_with_the_noise_floor() -> None:
     for shown in (on_the_screen(controlled(1.0)), markdown.render(document(controlled(1.0)))):
         assert re.search(
-            r"A/A control: Alpha differed from itself by [+−]0\.\d+ % \[−0\.\d+ %, \+0\.\d+ %\]: "
-            r"no bias is seen beyond that, and no difference below 1\.0 % is claimed\.",
+            r"A/A difference of Alpha: [+−]0\.\d+ % \[−0\.\d+ %, \+0\.\d+ %\]\. "
+            r"Effects below 1\.0 % are not reported\.",
             shown.replace("\\", ""),
         )
 
@@ -207,7 +207,7 @@ def test_a_control_claims_no_more_than_its_interval_decides() -> None:
     )
     wide = msgspec.structs.replace(made, trials=trials, judgement=None)
     shown = on_the_screen(msgspec.structs.replace(wide, judgement=judge(wide, 0)))
-    ends = re.search(r"itself by \S+ % \[−(\d+) %, \+(\d+) %\]: no bias is seen beyond that,", shown)
+    ends = re.search(r"A/A difference of Alpha: \S+ % \[−(\d+) %, \+(\d+) %\]\. Effects below ", shown)
     assert ends is not None and min(map(int, ends.groups())) > 20
 
 
@@ -229,8 +229,8 @@ def test_a_control_that_fails_is_said_on_every_line() -> None:
         if line.startswith("| ") and "± " in line
     ]
     assert len(lines) == 3 and all("D1" in line for line in lines)
-    said = "]: the run is biased (D1), and no difference below 5."
-    assert "A/A control: Alpha differed from itself by +4.9 % [+" in on_the_screen(failing)
+    said = "]. The run is biased (D1). Effects below 5."
+    assert "A/A difference of Alpha: +4.9 % [+" in on_the_screen(failing)
     assert said in on_the_screen(failing)
     assert "Alpha is 1.04" in next(f.evidence for f in failing.judgement.findings if f.code == "D1")
 

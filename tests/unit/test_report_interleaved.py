@@ -102,13 +102,13 @@ def test_the_slices_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_t
 
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
     [_, few] = sentences(interleaved_pair("study", blocks=5))
-    assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")
-    assert " more block" in few and "would probably bring it to ± 1.0 %" in few
+    assert few.startswith("Widest interval: Go / Node, ± 1.1 %. It deviates by ")
+    assert re.search(r"\. For ± 1\.0 %: about \d+ more blocks\.$", few)
     [_, many] = sentences(interleaved_pair("study", blocks=100))
-    assert "; it is known to ± " in many and "more block" not in many
+    assert "Go / Node, ± " in many and "more block" not in many
     # What would settle a comparison its answer says: two forecasts of one run would contradict each other.
     [_, compared] = sentences(interleaved_pair("comparison", blocks=5))
-    assert "; it is known to ± " in compared and "more block" not in compared
+    assert "Go / Node, ± " in compared and "more block" not in compared
     alone = interleaved_pair("comparison", blocks=1)
     assert len(list(sentences(alone))) == 1
 

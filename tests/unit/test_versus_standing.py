@@ -65,7 +65,7 @@ def test_the_interval_is_told_by_its_batches_and_one_block_may_settle_it() -> No
     batches = found.pairs[0].batches
     assert batches is not None and batches >= FEWEST_BATCHES
     sure, *_ = comparison.in_sentences(made).more
-    assert f"paired over {batches} batches of the rounds of 1 block;" in sure
+    assert f"paired over {batches} batches of the rounds of 1 block," in sure
     assert found.pairs[0].ratio is not None and found.pairs[0].ratio.method.endswith("by batches of rounds")
 
 
@@ -95,7 +95,7 @@ def test_what_would_decide_a_limit_is_told_in_blocks() -> None:
 
 def test_of_servers_that_stand_no_number_of_blocks_is_forecast() -> None:
     [_, scatter] = sentences(stood(3, apart=1.02, noise=0.02))
-    assert "; it is known to ± " in scatter and "would probably" not in scatter
+    assert "Widest interval: " in scatter and "more block" not in scatter
 
 
 def test_its_course_is_drawn_by_batches() -> None:

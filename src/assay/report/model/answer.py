@@ -38,16 +38,16 @@ def _controls(run: Run) -> Iterator[str]:
     seen = verdict.see_run(run)
     findings = run.judgement.findings if run.judgement else ()
     failed = any(one.code == "D1" for one in findings)
-    claimed = f"no difference below {fmt.share(verdict.minimum_effect(findings))} is claimed"
+    reported = f"Effects below {fmt.share(verdict.minimum_effect(findings))} are not reported."
     for control, ratio in seen.controls.items():
         case = seen.find(control)
         assert case is not None  # its ratio was made of it
         name = name_of_case(run, case.case.control_of)
         known = ratio.low is not None and ratio.high is not None
         # How large a bias may be is all that an interval decides, however wide it is.
-        bias = "no bias is seen beyond that" if known else "so few blocks bound no bias"
-        bias = "the run is biased (D1)" if failed else bias
-        yield f"A/A control: {name} differed from itself by {differed(ratio)}: {bias}, and {claimed}."
+        bias = "" if known else " So few blocks bound no bias."
+        bias = " The run is biased (D1)." if failed else bias
+        yield f"A/A difference of {name}: {differed(ratio)}.{bias} {reported}"
 
 
 def _thresholds(run: Run) -> Iterator[str]:

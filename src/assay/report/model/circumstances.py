@@ -122,20 +122,19 @@ def _scatter(run: Run, pair: _RatioPair) -> str:
     seen = pair.spread
     names = " / ".join(name_of_case(run, case) for case in (pair.a, pair.b))
     said = (
-        f"The ratio that scatters most ({names}) deviates by {fmt.share(seen.within)} from round to round of "
-        f"a block of {seen.rounds} and by {fmt.share(seen.between)} from block to block beyond that; "
-        f"it is known to ± {fmt.share(pair.half)}"
+        f"Widest interval: {names}, ± {fmt.share(pair.half)}. It deviates by {fmt.share(seen.within)} from "
+        f"round to round (blocks of {seen.rounds}) and by {fmt.share(seen.between)} from block to block."
     )
     # Of servers that stand the rounds count, not the blocks: how these would scatter is not known. What would
     # settle a comparison its answer says, of the pairs that are open.
     asked = isinstance(run.header.design, ComparisonDesign)
     if asked or pair.half <= math.log1p(MINIMUM_EFFECT) or pair.external:
-        return f"{said}."
+        return said
     blocks = more_needed(seen, math.log1p(MINIMUM_EFFECT), verdict.see_run(run).half_width)
     if blocks is None:
-        return f"{said}."
+        return said
     more = fmt.counted(max(1, blocks - seen.blocks), "more block")
-    return f"{said}; {more} would probably bring it to ± {fmt.share(MINIMUM_EFFECT)}."
+    return f"{said} For ± {fmt.share(MINIMUM_EFFECT)}: about {more}."
 
 
 def _pairs(run: Run) -> Iterator[_RatioPair]:

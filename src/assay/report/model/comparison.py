@@ -238,9 +238,7 @@ def _sure(run: Run, found: ComparisonAnswer) -> str:
         over = f"{fmt.count(min(batches))} batches of the rounds of {over}"
     elif fewest < found.blocks and found.even_load_s > found.load_s:
         over = f"{fewest} to {over}"
-    return (
-        f"95 % CI of ratios, paired over {over}; they hold however often one looks, for all pairs together."
-    )
+    return f"95 % CI of all ratios together, paired over {over}, valid at every look (alpha spending)."
 
 
 def _what_would_settle(run: Run, found: ComparisonAnswer) -> str:
