@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from test_run_output import rendered
 
 from assay import store
-from assay.model.design import Candidate, ComparisonDesign, LoadDesign
+from assay.model.design import Candidate, ComparisonDesign, LoadDesign, WarmUp
 from assay.model.finding import Finding, Subject
 from assay.model.run import Run
 from assay.model.trial import WarmUpSeen
@@ -246,14 +246,22 @@ def test_it_is_told_for_how_long_servers_were_warmed_up_where_the_record_says_so
     run = sample_run.run()
     assert "warm-up" not in how(run)
 
-    first, second, *others = (one for one in run.trials if one.measurement)
+    first, second, third, *others = (one for one in run.trials if one.measurement)
     trials = (
         replace(first, warm_up=WarmUpSeen(steady=False, bound_ns=10**10, took_ns=10_000_000_000)),
         replace(second, warm_up=WarmUpSeen(steady=True, bound_ns=10**10, took_ns=2_100_000_000)),
+        replace(third, warm_up=WarmUpSeen(steady=False, bound_ns=3 * 10**9, took_ns=3_000_000_000)),
         *(replace(one, warm_up=WarmUpSeen(steady=False, bound_ns=0, took_ns=0)) for one in others),
     )
-    assert how(replace(run, trials=trials))["warm-up"] == (
-        "2 s to 10 s of load before what was measured; in 1 of 2 trials throughput was steady by then"
+    whole = {one.case: WarmUp(min_ns=0, max_ns=10**10) for one in trials}
+    header = replace(run.header, design=replace(run.header.design, warm_ups=whole))
+    some = replace(run, header=header, trials=trials)
+    assert how(some)["warm-up"] == (
+        "2 s to 10 s of load before what was measured; 1 of 2 that were watched ended steady, "
+        "1 trial went by earlier ones"
+    )
+    assert how(replace(some, trials=trials[:2]))["warm-up"].endswith(
+        "; 1 of 2 that were watched ended steady"
     )
 
 

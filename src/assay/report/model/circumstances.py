@@ -253,14 +253,21 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
 
 def _warm_up(run: Run) -> Iterator[tuple[str, str]]:
     """For how long servers had load before anything was measured, where the record tells."""
-    seen = [trial.warm_up for trial in run.trials if trial.measurement and trial.warm_up]
-    took_s = sorted(one.took_ns / 1e9 for one in seen if one.took_ns)
-    if not took_s:
+    seen = [
+        (trial.case, trial.warm_up)
+        for trial in run.trials
+        if trial.measurement and trial.warm_up and trial.warm_up.took_ns
+    ]
+    if not seen:
         return
+    took_s = sorted((one.took_ns or 0) / 1e9 for _, one in seen)
     spans = dict.fromkeys((fmt.span(took_s[0]), fmt.span(took_s[-1])))
-    steady = sum(one.steady for one in seen if one.took_ns)
-    level = f"in {steady} of {fmt.counted(len(took_s), 'trial')} throughput was steady by then"
-    yield "warm-up", f"{' to '.join(spans)} of load before what was measured; {level}"
+    bounds = {case: whole.max_ns for case, whole in run.header.design.warm_ups.items()}
+    watched = [one.steady for case, one in seen if one.bound_ns == bounds.get(case, one.bound_ns)]
+    ended = [f"{sum(watched)} of {len(watched)} that were watched ended steady"] if watched else []
+    if by_those := len(seen) - len(watched):
+        ended.append(f"{fmt.counted(by_those, 'trial')} went by earlier ones")
+    yield "warm-up", f"{' to '.join(spans)} of load before what was measured; {', '.join(ended)}"
 
 
 def _links(run: Run) -> Iterator[str]:
