@@ -107,7 +107,7 @@ def test_it_says_what_all_in_each_block_would_have_taken() -> None:
     assert made.judgement.load_ns == load_ns(made) == sum(map(len, arms(made))) * ROUNDS * 10**8
     assert made.judgement.even_load_ns == 4 * blocks * ROUNDS * 10**8
     told = comparison.in_sentences(made).more
-    assert told[0].startswith(f"95 % CI of ratios, paired over 3 to {blocks} blocks; ")
+    assert told[0].startswith(f"95 % CI of all ratios together, paired over 3 to {blocks} blocks, ")
     assert told[1].startswith("Decided servers left the blocks: ")
     assert told[1].endswith(f"of load instead of {4 * blocks * ROUNDS / 10:.0f} s with all in each.")
     said = ComparisonWords().ended(RunProgress(made))

@@ -59,7 +59,7 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     assert made.judgement is not None and made.judgement.clean
     told = comparison.in_sentences(made)
     assert told.headline == ("A is faster: 1.32× B [1.31, 1.33]",)
-    assert told.more[0].startswith("95 % CI of ratios, paired over 8 blocks;")
+    assert told.more[0].startswith("95 % CI of all ratios together, paired over 8 blocks,")
     assert state(made).startswith("clean: ") and not told.advice
 
 
