@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from assay.model.finding import Effect, Finding, Subject
 from assay.report.model.warned import NAME_LENGTH, changes_answer, warnings
@@ -21,7 +22,7 @@ def finding(
     title: str, evidence: str, names: tuple[str | None, str | None], *, code: str = "H12", **effects: Effect
 ) -> Finding:
     subject = Subject(case=names[0], other_case=names[1])
-    return Finding(
+    made = Finding(
         code=code,
         severity="warning",
         subject=subject,
@@ -31,8 +32,8 @@ def finding(
         meaning="",
         remedy="",
         source="",
-        **effects,  # type: ignore[arg-type]  # the three that are effects
     )
+    return replace(made, **effects)
 
 
 NAMES = st.none() | st.text("abc/ ü", min_size=1, max_size=60)

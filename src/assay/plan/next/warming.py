@@ -137,9 +137,9 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
         return whole
     # Of several that are long enough the shortest: the machine's own noise only adds.
     needed_ns = min(long_enough) if long_enough else max(counted, default=whole.max_ns)
-    early = [share for each in alike for share in each.early]
-    if needed_ns <= _LEAST_UNSHOWN_NS and _are_soon_warm(early) and not own.too_short(whole.min_ns):
-        needed_ns = whole.min_ns
+    if whole.min_ns < needed_ns <= _LEAST_UNSHOWN_NS and not own.too_short(whole.min_ns):
+        early = [share for each in alike for share in each.early_shares()]
+        needed_ns = whole.min_ns if _are_soon_warm(early) else needed_ns
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
 
 
@@ -212,14 +212,21 @@ class _WarmUps:
             elif trial.measurement is not None:
                 self._went_by.append((seen.bound_ns, rate >= least))
         self.watched = len(told)
-        short = (one for one in trials if one.warm_up and one.warm_up.bound_ns != whole.max_ns)
-        early = (_early_share(one.arm, whole.min_ns) for one in short if one.arm is not None)
-        self.early = [share for share in early if share is not None]
+        self._trials, self._whole = trials, whole
         usual_ns = max(whole.min_ns, _LEAST_UNSHOWN_NS)
         quick = self._was_enough(usual_ns)
         self.counted = [
             needed_ns for needed_ns, at_level in told if at_level or (quick and needed_ns <= usual_ns)
         ]
+
+    def early_shares(self) -> list[float]:
+        """What each later process served soon, as a share; one that had the least warm-up tells none."""
+        told = (
+            _early_share(one.arm, self._whole.min_ns)
+            for one in self._trials
+            if one.arm and one.warm_up and self._whole.min_ns < one.warm_up.bound_ns < self._whole.max_ns
+        )
+        return [share for share in told if share is not None]
 
     def too_short(self, needed_ns: int) -> bool:
         """Whether the server was cold after as long or longer, and never warm after as long or less."""
