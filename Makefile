@@ -52,7 +52,9 @@ api-docs: setup ## write docs/api.md from what `import assay` offers
 rule-pages: setup ## write docs/method/rules/*.md from the rules' code
 	@PYTHONPATH=scripts .venv/bin/python -m rule_pages
 
-schema: setup-dev ## write src/assay/model's plan, measurement and interleaving from the engine's structs
+schema: ## write src/assay/model's plan, measurement and interleaving from the engine's structs
+	@ASSAY_GOLDEN=write cargo test --locked --quiet -p assay-engine --lib schema::
+	@scripts/setup.sh dev
 	@PYTHONPATH=scripts .venv/bin/python -m schema
 
 pictures: setup-dev ## make the README's picture from a run (RUN=latest), and the dashboard's

@@ -1,4 +1,4 @@
-"""Writes Python's types of plans and measurements from the engine's JSON Schema, which the Rust structs make.
+"""Writes Python's types of plans and measurements from the engine's JSON Schema, which a test of the Rust structs writes.
 
 make schema
 PYTHONPATH=scripts python -m schema [--folder src/assay/model]
@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from assay import _engine
-
-MODEL = Path(__file__).resolve().parents[1] / "src" / "assay" / "model"
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = ROOT / "crates" / "engine" / "src" / "schema.json"
+MODEL = ROOT / "src" / "assay" / "model"
 WRITTEN = "Written by `make schema` from the structs of `crates/engine`: change those."
 ROOTS = {
     "plan": ("LoadPlan",),
@@ -58,13 +58,14 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def modules() -> dict[str, str]:
     """The text of each module, by its name."""
-    types: dict[str, Schema] = json.loads(_engine.schema())["$defs"]
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    types: dict[str, Schema] = schema["$defs"]
     home: dict[str, str] = {}
     for module, roots in ROOTS.items():
         for root in roots:
             for name in _needed(types, root):
                 home.setdefault(name, module)
-    return {module: _formatted(_module(module, types, home)) for module in ROOTS}
+    return {module: _formatted(_module(module, schema, home)) for module in ROOTS}
 
 
 def _needed(types: Mapping[str, Schema], name: str) -> Iterator[str]:
@@ -74,7 +75,8 @@ def _needed(types: Mapping[str, Schema], name: str) -> Iterator[str]:
     yield name
 
 
-def _module(module: str, types: Mapping[str, Schema], home: Mapping[str, str]) -> str:
+def _module(module: str, schema: Schema, home: Mapping[str, str]) -> str:
+    types: Mapping[str, Schema] = schema["$defs"]
     own = [name for name in home if home[name] == module]
     body = "\n\n".join(_definition(name, types) for name in own)
     lines = [f'"""{ABOUT[module]}\n\n{WRITTEN}\n"""', "", "from __future__ import annotations", ""]
@@ -88,7 +90,7 @@ def _module(module: str, types: Mapping[str, Schema], home: Mapping[str, str]) -
     if module == "plan":
         lines.append("from assay.model import Value as Value")
         body = (
-            f'SCHEMA = "{_engine.schema_digest()}"\n'
+            f'SCHEMA = "{schema["digest"]}"\n'
             '"""What tells this schema from others: the engine has to have the same."""\n\n' + body
         )
     else:

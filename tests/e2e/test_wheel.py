@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LARGEST_MB = 50
+LARGEST_WHEEL_MB = 4.5
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 """What every virtual environment begins with."""
 
@@ -98,6 +99,8 @@ def test_it_is_small(installed: Installed) -> None:
     inside = (path for path in installed.environment.rglob("*") if path.is_file() and not path.is_symlink())
     files = [path for path in inside if not any(part.startswith(NOT_OURS) for part in path.parts)]
     assert sum(path.stat().st_size for path in files) < LARGEST_MB * 1_000_000
+    (wheel,) = installed.environment.parent.glob("dist/*.whl")
+    assert wheel.stat().st_size < LARGEST_WHEEL_MB * 1_000_000
 
 
 def test_it_carries_its_servers_and_studies(installed: Installed) -> None:

@@ -70,15 +70,9 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The JSON Schema of plans and measurements; `make schema` writes the Python types from it.
+/// What tells the schema of plans and measurements from others, in a few characters.
 #[pyfunction]
-fn schema() -> String {
-    assay_engine::schema::schema().to_string()
-}
-
-/// What tells this schema from others, in a few characters.
-#[pyfunction]
-fn schema_digest() -> String {
+fn schema_digest() -> &'static str {
     assay_engine::schema::digest()
 }
 
@@ -225,7 +219,6 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stored::merge_snapshots, module)?)?;
     module.add_function(wrap_pyfunction!(stored::merge_arm_snapshots, module)?)?;
     module.add_function(wrap_pyfunction!(stored::histogram_of, module)?)?;
-    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(schema_digest, module)?)?;
     module.add_class::<stored::StoredHistogram>()?;
     module.add_class::<Run>()?;

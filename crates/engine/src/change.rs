@@ -1,10 +1,10 @@
 //! [`Change`]: what is asked of slices while they go on, and why an arm has no more of them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why an arm has no more slices before the run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// In a whole slice nothing was answered and every attempt to connect failed.
@@ -16,24 +16,25 @@ pub enum Ended {
 }
 
 /// What is asked of slices from outside. It holds from a round on, the same for all who share them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
-    #[schemars(title = "Measure")]
+    #[cfg_attr(test, schemars(title = "Measure"))]
     /// Arms measure; all of them where none is named. Without effect on those that do.
     Measure {
         /// Which ones.
         #[serde(default)]
         arms: Option<Vec<u32>>,
     },
-    #[schemars(title = "GiveSlices")]
+    #[cfg_attr(test, schemars(title = "GiveSlices"))]
     /// Only these arms have slices; the connections of the others stay open. Where none of them is left,
     /// all have slices.
     Slices {
         /// Which ones.
         arms: Vec<u32>,
     },
-    #[schemars(title = "SetLengths")]
+    #[cfg_attr(test, schemars(title = "SetLengths"))]
     /// Slices are of another length, and the washout before them.
     Lengths {
         /// Of a slice.
@@ -41,7 +42,7 @@ pub enum Change {
         /// Of a washout.
         washout_ns: u64,
     },
-    #[schemars(title = "EndArm")]
+    #[cfg_attr(test, schemars(title = "EndArm"))]
     /// An arm has no more slices; its accounting stay.
     EndArm {
         /// Which one.
@@ -50,7 +51,7 @@ pub enum Change {
         #[serde(default = "asked")]
         why: Ended,
     },
-    #[schemars(title = "End")]
+    #[cfg_attr(test, schemars(title = "End"))]
     /// There are no more rounds.
     End,
 }

@@ -11,7 +11,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Ended};
@@ -22,7 +21,8 @@ use crate::record::measurement::Phase;
 use crate::schedule::SliceOrder;
 
 /// One slice of an arm: a time to settle, then its slice. Points of time count from the start of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SliceTimes {
     /// Its number within the run.

@@ -3,7 +3,6 @@
 //! `src/assay/model/plan.py` is written from it (`make schema`). Deserialising checks the shape;
 //! [`LoadPlan::validate`] checks what a type cannot say.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod fields;
@@ -26,9 +25,10 @@ pub use shard::Shard;
 pub use tls::{Tls, TlsVersion};
 
 /// A time during which the intended rate moves linearly from one value to another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Stage")]
+#[cfg_attr(test, schemars(rename = "Stage"))]
 pub struct RateStage {
     /// How long it lasts.
     pub duration_ns: u64,
@@ -39,7 +39,8 @@ pub struct RateStage {
 }
 
 /// How arrivals of an open loop follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
     /// Evenly.
@@ -50,7 +51,8 @@ pub enum Arrivals {
 }
 
 /// How a worker of an open loop waits for the next intended start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pacer {
     /// Asleep while the start is far, then polling: exact, and costs up to a whole core.
@@ -61,10 +63,11 @@ pub enum Pacer {
 }
 
 /// How the load is offered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Load {
-    #[schemars(title = "Closed")]
+    #[cfg_attr(test, schemars(title = "Closed"))]
     /// A completion triggers that connection's next request.
     Closed {
         /// How many connections.
@@ -74,7 +77,7 @@ pub enum Load {
         #[serde(default)]
         think_time_ns: u64,
     },
-    #[schemars(title = "Open")]
+    #[cfg_attr(test, schemars(title = "Open"))]
     /// Arrivals that never wait for answers.
     Open {
         /// The intended rate over time, of requests. Stages begin with the measured phase, before which the first rate
@@ -105,18 +108,19 @@ impl Load {
 }
 
 /// When the measured phase ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", deny_unknown_fields)]
 pub enum Stop {
     /// After a time.
-    #[schemars(title = "StopAfter")]
+    #[cfg_attr(test, schemars(title = "StopAfter"))]
     #[serde(rename = "duration")]
     After {
         /// Its length.
         ns: u64,
     },
     /// When so many requests have ended.
-    #[schemars(title = "StopAtCount")]
+    #[cfg_attr(test, schemars(title = "StopAtCount"))]
     #[serde(rename = "requests")]
     AtCount {
         /// How many.
@@ -128,7 +132,8 @@ pub enum Stop {
 }
 
 /// In which order several requests are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOrder {
     /// One after the other, each as often in a row as its weight says.
@@ -142,7 +147,8 @@ pub enum RequestOrder {
 }
 
 /// The version the requests claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum HttpVersion {
     /// HTTP/1.1
     #[default]
@@ -154,7 +160,8 @@ pub enum HttpVersion {
 }
 
 /// A family of addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AddressFamily {
     /// Whichever the resolver gives.
@@ -167,7 +174,8 @@ pub enum AddressFamily {
 }
 
 /// Whether single requests are written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RequestLog {
     /// No.
@@ -180,7 +188,8 @@ pub enum RequestLog {
 }
 
 /// One load, complete: where, what, how, for how long, from which cores.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LoadPlan {
     /// Scheme, host and port (`http://127.0.0.1:8080`). Its path is not used: see
@@ -302,6 +311,7 @@ impl LoadPlan {
     ///
     /// # Errors
     /// One line naming the field, as [`crate::PlanError`].
+    #[inline]
     pub fn from_json(json: &[u8]) -> Result<Self, crate::PlanError> {
         let plan: Self = read(json)?;
         plan.validate()?;

@@ -1,6 +1,5 @@
 //! Servers beside that of a plan's URL, and which connection goes to which.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::validate::{Checked, ensure};
@@ -11,7 +10,8 @@ use crate::target::{Target, parse_endpoint};
 const MOST_HOSTS: usize = 256;
 
 /// A server that requests go to beside that of the plan's URL.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Host {
     /// Scheme, host and port, as in `LoadPlan.url`; the scheme is the same.

@@ -1,6 +1,5 @@
 //! Which HTTP is spoken, and what of a plan belongs to one of them only.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::validate::{Checked, MOST_CONNECTIONS, ensure};
@@ -8,7 +7,8 @@ use super::{HttpVersion, LoadPlan, TlsVersion};
 use crate::target::{Scheme, Target};
 
 /// Which HTTP is spoken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Http {
     /// HTTP/1.1, or 1.0 where [`LoadPlan::http_version`] says so.
     #[default]

@@ -1,6 +1,5 @@
 //! [`InterleavedPlan`]: several plans in one run, whose arms are interleaved.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Load, LoadPlan, RequestLog, Shard, Stop, read};
@@ -15,7 +14,8 @@ const LONGEST_SLICE_NS: u64 = 3_600 * 1_000_000_000;
 
 /// Several plans in one run, an arm each. The arms are interleaved on the same worker threads: while one
 /// has its slice the others rest, with their connections open.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InterleavedPlan {
     /// What each arm does. They share their threads, so `threads`, `cpus`, `stop`, `warmup_max_ns`
@@ -39,6 +39,7 @@ impl InterleavedPlan {
     ///
     /// # Errors
     /// One line naming the field.
+    #[inline]
     pub fn from_json(json: &[u8]) -> Result<Self, PlanError> {
         let plan: Self = read(json)?;
         plan.validate()?;

@@ -1,6 +1,5 @@
 //! What is sent, and what a right answer to it is.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::validate::{Checked, ensure};
@@ -19,29 +18,30 @@ impl LoadPlan {
 }
 
 /// What the decoded body of a right answer is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum BodyExpected {
     /// Exactly this text.
-    #[schemars(title = "BodyEquals")]
+    #[cfg_attr(test, schemars(title = "BodyEquals"))]
     Equals {
         /// The text.
         text: String,
     },
     /// Exactly one of these texts.
-    #[schemars(title = "BodyOneOf")]
+    #[cfg_attr(test, schemars(title = "BodyOneOf"))]
     OneOf {
         /// The texts.
         texts: Vec<String>,
     },
     /// This regular expression is found in it.
-    #[schemars(title = "BodyMatches")]
+    #[cfg_attr(test, schemars(title = "BodyMatches"))]
     Matches {
         /// In the syntax of the `regex` crate.
         pattern: String,
     },
     /// It is exactly so long.
-    #[schemars(title = "BodyLength")]
+    #[cfg_attr(test, schemars(title = "BodyLength"))]
     Length {
         /// Length in bytes.
         bytes: u64,
@@ -49,7 +49,8 @@ pub enum BodyExpected {
 }
 
 /// A header that a right answer carries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HeaderExpected {
     /// Its name, in any case.
@@ -61,7 +62,8 @@ pub struct HeaderExpected {
 
 /// What a right answer is. The status is checked on every answer, headers and body on every
 /// `check_every`-th of each worker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// Allowed status codes; empty allows all.
@@ -86,7 +88,8 @@ impl Default for Expect {
 }
 
 /// One field of a multipart form.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FormPart {
     /// The field's name.
@@ -106,7 +109,8 @@ pub struct FormPart {
 }
 
 /// One request of the plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// What its figures go by, where it is one of several; by default its method and path, between them the host where

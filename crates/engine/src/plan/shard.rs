@@ -1,15 +1,15 @@
 //! A shard of a load: the workers that run in this process, where others run the rest.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadPlan, Stop};
 
 /// Which of a plan's workers run in one process, where others run elsewhere, and from which instant on. The plan stays that of the whole:
 /// its connections, rates, counts and seeds are dealt to all of its workers, wherever they run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Part")]
+#[cfg_attr(test, schemars(rename = "Part"))]
 pub struct Shard {
     /// The number of the first worker that runs there.
     pub first_worker: u32,

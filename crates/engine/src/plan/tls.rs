@@ -1,10 +1,10 @@
 //! How TLS is spoken.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A version of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum TlsVersion {
     /// TLS 1.2
     #[serde(rename = "1.2")]
@@ -15,7 +15,8 @@ pub enum TlsVersion {
 }
 
 /// How an `https` URL is spoken to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
     /// PEM file of the authorities to trust instead of the system's.

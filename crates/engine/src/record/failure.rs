@@ -2,13 +2,13 @@
 
 use std::io;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::Fault;
 
 /// Who is to blame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// We could not: out of descriptors, ports or memory.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{adding_up, by_name, least_known, total};
@@ -10,7 +9,8 @@ use super::streams::{StreamCounts, StreamNotes, add_named};
 
 adding_up! {
     /// What HTTP/2 has that HTTP/1 has not, in the measured phase.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Http2 {
         /// Requests that waited because the server allows no more streams at once on a connection.

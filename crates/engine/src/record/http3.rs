@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{adding_up, by_name, total};
@@ -35,7 +34,8 @@ impl Http3Counts {
 
 adding_up! {
     /// What HTTP/3 has that HTTP/1 has not, in the measured phase.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Http3 {
         /// Connections that were opened: QUIC's handshake and TLS's are one.

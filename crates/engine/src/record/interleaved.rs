@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{Measurement, Phase, Snapshot, Window};
@@ -14,7 +13,8 @@ use crate::change::Ended;
 use crate::course::SliceTimes;
 
 /// One slice of an arm, summed over the workers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
     /// The number of its slice within the run.
@@ -66,7 +66,8 @@ pub struct Slice {
 }
 
 /// What one arm did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ArmMeasurement {
     /// As of a run of its own: its measured time is the sum of its measured slices, its windows are its slices.
@@ -80,7 +81,8 @@ pub struct ArmMeasurement {
 }
 
 /// One execution of an interleaved plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InterleavedMeasurement {
     /// The start of the run, in nanoseconds since 1970.
@@ -99,7 +101,8 @@ pub struct InterleavedMeasurement {
 }
 
 /// The live view of one arm.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ArmSnapshot {
     /// As of a run of its own.
@@ -114,7 +117,8 @@ pub struct ArmSnapshot {
 }
 
 /// The live view.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InterleavedSnapshot {
     /// Time since the start of the run.

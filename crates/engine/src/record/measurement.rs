@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{
@@ -32,7 +31,8 @@ macro_rules! recorded_times {
 pub(super) use recorded_times;
 
 /// How many requests failed in one way, whose fault it was, and one example.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// Whose fault it was.
@@ -48,9 +48,10 @@ pub struct Outcome {
 
 adding_up! {
     /// Every request of the whole run: started = completed + failed + in_flight.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
-    #[schemars(rename = "RequestAccounting")]
+    #[cfg_attr(test, schemars(rename = "RequestAccounting"))]
     pub struct Accounting {
         /// Begun.
         pub started: u64 => total,
@@ -65,7 +66,8 @@ adding_up! {
 
 adding_up! {
     /// The requests that were under way when the run ended.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct UnderWay {
         /// How long each had been under way by then: since it was sent or, before that, since it was taken.
@@ -81,7 +83,8 @@ adding_up! {
 adding_up! {
     /// Bytes that belong to no answer: they came after the end of one, or on a connection that carried
     /// nothing. The answer counts, the connection is not used again.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Stray {
         /// How many.
@@ -98,7 +101,8 @@ adding_up! {
 
 adding_up! {
     /// What became of the connections, over the whole run.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Connections {
         /// The plan's number.
@@ -119,7 +123,8 @@ adding_up! {
 }
 
 /// What one engine thread did in the measured phase, by its own CPU clock.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Worker {
     /// The core it is pinned to.
@@ -143,7 +148,8 @@ pub struct Worker {
 adding_up! {
     /// One execution of a plan. `requests`, `connections` and `windows` cover the whole run, all else the measured
     /// phase, unless it says otherwise. A wrong answer is a failure of origin "plan".
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Measurement {
         /// The start of the run, in nanoseconds since 1970.
@@ -240,7 +246,8 @@ adding_up! {
 adding_up! {
     /// The live view: totals since the start of the current phase. Workers publish theirs at the end of each window,
     /// never on the request path.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Snapshot {
         /// The current phase.

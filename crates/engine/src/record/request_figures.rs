@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{AddUp, Whole, adding_up, by_name, each, each_of_all, first, total};
@@ -10,7 +9,8 @@ use super::stored::Histogram;
 
 adding_up! {
     /// The requests of one name in the measured phase.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct RequestFigures {
         /// `Request.name`, else method and path without a query; "others" stands for all behind the first 64 names.
@@ -33,7 +33,8 @@ adding_up! {
 
 adding_up! {
     /// The live view of the requests of one name.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct RequestSnapshot {
         /// As of `RequestFigures`.

@@ -4,7 +4,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{AddUp, NotOneLoad, Whole};
@@ -13,7 +12,8 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Times in nanoseconds, with 3 significant digits. Count, extremes, mean and deviation are exact running sums; the
 /// slots of `data` are within 0.1 %.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Histogram {
     /// Number of times recorded.

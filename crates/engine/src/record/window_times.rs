@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{AddUp, Whole, adding_up, least, most, total};
@@ -11,7 +10,8 @@ use super::stored::added_data;
 adding_up! {
     /// The times of the requests that were answered in a window of the measured phase, or in several that were put
     /// together.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct WindowTimes {
         /// Its start, from the start of the run.

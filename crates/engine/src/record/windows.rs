@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adding_up::{AddUp, Whole, adding_up, first, least, most, total};
@@ -11,7 +10,8 @@ use super::adding_up::{AddUp, Whole, adding_up, first, least, most, total};
 const LIVE_WINDOWS: usize = 1_200;
 
 /// Whether figures belong to the warm-up or to the measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Before the measurement.
@@ -22,7 +22,8 @@ pub enum Phase {
 
 adding_up! {
     /// One slice of the run, summed over the workers.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(deny_unknown_fields)]
     pub struct Window {
         /// Its start, from the start of the run.
