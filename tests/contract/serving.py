@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from assay.core.errors import ServerFailed
 from assay.core.settings import Settings
@@ -42,7 +43,7 @@ def _split() -> CoreSplit:
     workers that start servers on the same cores would leave the others idle."""
     split = split_cores()
     is_second = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2 == 1
-    return replace(split, client=split.server, server=split.client) if is_second else split
+    return structs.replace(split, client=split.server, server=split.client) if is_second else split
 
 
 SPLIT = _split()

@@ -10,11 +10,12 @@ import socket
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from msgspec.structs import replace
 from serving import SPLIT
 
 from assay.core.errors import ServerFailed

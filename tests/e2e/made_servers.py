@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.core.settings import Settings
 from assay.servers import Contract, Prepared, Server, prepare, read_contract, read_server

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import structs
 
 from assay.servers import supervised
 
@@ -127,7 +128,6 @@ def test_nothing_of_somebody_else_is_swept(tmp_path: Path, temporary: Path) -> N
 
 
 def test_a_lock_of_the_machine_sweeps_first(tmp_path: Path, temporary: Path) -> None:
-    import dataclasses
 
     from assay.core.settings import Settings
     from assay.runner import machine_lock
@@ -135,7 +135,7 @@ def test_a_lock_of_the_machine_sweeps_first(tmp_path: Path, temporary: Path) -> 
     with harness(tmp_path / "log") as (running, folder, _, _):
         running.send_signal(signal.SIGKILL)
         running.wait()
-        with machine_lock(dataclasses.replace(Settings.resolve(), lock=tmp_path / "lock")):
+        with machine_lock(structs.replace(Settings.resolve(), lock=tmp_path / "lock")):
             assert not folder.exists()
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 import re
 
 import pytest
 import sample_run
+from msgspec import structs
 from msgspec.structs import replace
 from test_run_model import as_html, as_markdown, as_terminal
 from test_run_output import rendered
@@ -260,7 +260,7 @@ def test_a_tail_is_never_told_to_be_at_least_less_than_the_median() -> None:
 
     run = scattered(3.3, 3.9, 3.6, 3.4, 4.1)
     [row] = [row for one in rows.sections(run) for row in one.rows if row.case.id == f"{GO}@0.9"]
-    row = dataclasses.replace(row, response_p50_ns=seen(10, 9.9), response_p99_ns=seen(11, 5.6))
+    row = structs.replace(row, response_p50_ns=seen(10, 9.9), response_p99_ns=seen(11, 5.6))
     assert rows.response_words(row) == ("≥ 9.90 ms", "11.0 ms, wide (9.00 ms to 12.0 ms)")
 
 

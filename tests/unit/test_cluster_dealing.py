@@ -14,6 +14,7 @@ import fake_ray
 import hello_server
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.cli import before_run
@@ -42,7 +43,7 @@ def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return dataclasses.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
+    return structs.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
 
 
 def test_a_load_of_a_run_with_fewer_connections_comes_from_fewer_generators(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import socket
 import sys
 import threading
@@ -13,6 +12,7 @@ import fake_ray
 import hello_server
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.cli.main import main
@@ -45,7 +45,7 @@ def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return dataclasses.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
+    return structs.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
 
 
 def test_two_generators_are_one_load(ray: FakeRay, plan: LoadPlan) -> None:

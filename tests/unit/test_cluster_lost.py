@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ import fake_ray
 import hello_server
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.cluster import agent, calls, session, site
@@ -46,7 +46,7 @@ def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return dataclasses.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
+    return structs.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
 
 
 def test_a_node_that_stays_away_is_waited_for_shortly_and_told_by_why_it_was_lost(

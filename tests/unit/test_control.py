@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, measurement, run, steady_run, trial
+from msgspec.structs import replace
 from rich.console import Console
 from sample_run import redesigned
 

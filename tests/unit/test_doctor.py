@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import resource
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assay.core.settings import Settings
 from assay.plan.resolved import ResolvedRun

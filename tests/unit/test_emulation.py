@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from judged import QUIET, findings_of
 from made_runs import case, measurement, plan, run, server, trial
+from msgspec import structs
 
 from assay.cli import before_run
 from assay.core.errors import EnvironmentLacks, InputError
@@ -38,7 +39,7 @@ CARRIED = Carried(packets=100_000, lost=1_000, overflowed=0, late=0, latest_ns=1
 
 def written(folder: Path, more: str) -> Settings:
     """A study with the load of every study's example, and the same with `more` to it."""
-    settings = dataclasses.replace(Settings.resolve(here=folder, environ={}), cache=folder / "cache")
+    settings = structs.replace(Settings.resolve(here=folder, environ={}), cache=folder / "cache")
     path = write_example("mine", folder)[0]
     text = path.read_text()
     assert NEAR_LOAD in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import pwd
 import subprocess
@@ -12,19 +11,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from assay.core.errors import EnvironmentLacks
 from assay.core.settings import Settings
 from assay.runner.prepare import machine_lock
 
 HOLDER = """
-import dataclasses, os, sys
+import os, sys
 from pathlib import Path
 import psutil
+from msgspec import structs
 from assay.core.errors import AssayError
 from assay.core.settings import Settings
 from assay.runner.prepare import machine_lock
-settings = dataclasses.replace(Settings.resolve(), lock=Path(sys.argv[1]))
+settings = structs.replace(Settings.resolve(), lock=Path(sys.argv[1]))
 os.umask(0o077)
 os.setuid(int(sys.argv[2]))  # by now all is imported: that user may not be able to read it
 try:
@@ -37,7 +38,7 @@ except AssayError as problem:
 
 
 def settings(lock: Path) -> Settings:
-    return dataclasses.replace(Settings.resolve(), lock=lock)
+    return structs.replace(Settings.resolve(), lock=lock)
 
 
 def holder(lock: Path, user: int | None = None) -> subprocess.Popen[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from assay.model.account import ENDED, HARNESS, REST, CoreTime, ProgramTime
 from assay.servers.account import Clocked, core_sets, core_times, trimmed

@@ -8,9 +8,10 @@ import select
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from assay.core import console
 from assay.core.errors import EXIT_INVALID, EXIT_OK, InputError, cure_of, reason_of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from assay.cli import before_run, load_flags, report_outputs
 from assay.cli.parser import Parser
@@ -149,8 +150,7 @@ def _watch_live(going: GoingLoad, plan: LoadPlan) -> None:
             live.update(view.render(), refresh=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _JudgedLoad:
+class _JudgedLoad(msgspec.Struct, frozen=True, kw_only=True):
     """A load with what is found of it, as a `run` too where it is kept or written."""
 
     ended: EndedLoad[Any]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from assay.core import renamed
 from assay.core.errors import InputError
@@ -96,8 +97,7 @@ MEANT = {name: (flag, say or f"did you mean {flag}?") for names, flag, say in _R
 must have for that, and what to say."""
 
 
-@dataclass(frozen=True)
-class _Argument:
+class _Argument(msgspec.Struct, frozen=True):
     """A word that is no flag and no flag's value, with what stands before it."""
 
     word: str

@@ -7,10 +7,11 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from assay.cli.parser import FlagGroup, Parser
 from assay.core import console
@@ -187,8 +188,7 @@ Make = Callable[["Run", "ProfilePair | None"], Any]
 of one file, or the names and bytes of several."""
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """`--flag PATH`: the whole run in one file, on standard output for "-"; or several files into a `folder`.
     The short help of every verb shows what is `common`."""
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, cast
+
+import msgspec
 
 from assay import dropin
 from assay.cli.parser import Parser
 
 
-@dataclass(frozen=True)
-class Verb:
+class Verb(msgspec.Struct, frozen=True):
     """One verb: its name, one line of purpose, and the group it is listed in."""
 
     name: str
@@ -47,8 +47,7 @@ class Verb:
         return cast(VerbModule, getattr(module, name) if self.within else module)
 
 
-@dataclass(frozen=True)
-class VerbPart:
+class VerbPart(msgspec.Struct, frozen=True):
     """A verb that shares its module with others."""
 
     configure: Callable[[Parser], None]

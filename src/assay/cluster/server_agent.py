@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 import psutil
+from msgspec import structs
 
 from assay.cluster import shipping
 from assay.cluster.agent import NodeAgent, unheard
@@ -73,7 +73,7 @@ class ServerAgent(NodeAgent):
             shipping.renew(content, digest, place)
             self._moves = [(folder, place / str(number)) for number, folder in enumerate(folders)]
             came = tuple(there for _, there in self._moves)
-            self._settings = dataclasses.replace(self._settings, server_folders=came)  # upstreams, too
+            self._settings = structs.replace(self._settings, server_folders=came)  # upstreams, too
 
         return wrapped(received)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from assay.core.errors import EnvironmentLacks, reason_of
 
@@ -30,8 +31,7 @@ BUNDLE = Path(__file__).resolve().parents[1] / "bundle"
 """Servers and studies as a wheel carries them; scripts/wheel.sh puts them there, so a checkout has none."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The folders of one invocation, all absolute.
 
     `root` holds Assay's own servers and studies: the checkout that it runs from, or the bundle in the

@@ -9,7 +9,6 @@ import tomllib
 import types
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -35,8 +34,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class TomlDocument(Generic[T]):
+class TomlDocument(msgspec.Struct, Generic[T], frozen=True):
     """A decoded file that still knows on which line each key stands."""
 
     path: Path

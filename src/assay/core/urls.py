@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.core.errors import InputError
 
@@ -16,8 +17,7 @@ _LIKE = "write it like http://127.0.0.1:8080/path"
 _MOST_PORT = 65535
 
 
-@dataclass(frozen=True)
-class Url:
+class Url(msgspec.Struct, frozen=True):
     """The parts of a URL. `host` has no brackets; an address of one link has its zone: `fe80::1%eth0`."""
 
     scheme: str

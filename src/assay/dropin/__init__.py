@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, cast
+
+import msgspec
 
 
 class ToolModule(Protocol):
@@ -22,8 +23,7 @@ class ToolModule(Protocol):
         """Do what the tool does with these words; the exit code is the tool's own."""
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True):
     """A tool whose command line is spoken: its name, which is its folder, and one line of purpose."""
 
     name: str

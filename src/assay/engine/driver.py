@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -81,8 +80,7 @@ class NotAnswered(Exception):
         self.kind = kind
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """A whole answer: header names in lower case, the body in its content coding. `took_ns` counts from
     before the connection was opened."""
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+import msgspec
 
 from assay.core import signals
 from assay.engine import driver
@@ -59,8 +60,7 @@ class Watching(Protocol):
         """What the machine did since then."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndedLoad(Generic[L]):
+class EndedLoad(msgspec.Struct, Generic[L], frozen=True, kw_only=True):
     """A load that has ended: what was asked for, what was measured, and who looked on from where.
 
     `going` has what the measurement leaves out: single requests, where they are logged. `interrupted`: by

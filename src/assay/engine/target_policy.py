@@ -12,9 +12,10 @@ import ipaddress
 import os
 import socket
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from assay.core import console, urls
 from assay.core.errors import InputError
@@ -45,8 +46,7 @@ class Unresolved(InputError):
         self.number = number
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True):
     """An address of a host, numeric, and a port."""
 
     ip: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.core import units as fmt
 from assay.model.finding import Severity
@@ -13,8 +15,7 @@ Tone = Literal["plain", "strong", "faint", "good", "warn", "bad"]
 """What a text means beside what it says; a renderer shows it by colour or weight, never by that alone."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """A value of a form's field that a page lets choose; `label` says which. One is `picked` at first."""
 
     field: str
@@ -23,8 +24,7 @@ class Choice:
     picked: bool
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """A place in a table. `link` is a path below that of the pages around it."""
 
     text: str = ""
@@ -38,8 +38,7 @@ class Cell:
         return self.text in ("", fmt.UNKNOWN)
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """`name` is stable, `head` is shown. `right` aligns figures; a `key` names the line, and stands again
     where a narrow form folds the table. A `sentence` is cut at its end; what is `below` stands below its line
     on a terminal. Columns of one `part` stay together where they can. A summary, which
@@ -55,8 +54,7 @@ class Column:
     spare: int = 0
 
 
-@dataclass(frozen=True)
-class Paragraph:
+class Paragraph(msgspec.Struct, frozen=True):
     """A sentence or more. `link` is a path below that of the pages around it."""
 
     text: str
@@ -64,8 +62,7 @@ class Paragraph:
     link: str | None = None
 
 
-@dataclass(frozen=True)
-class TableLine:
+class TableLine(msgspec.Struct, frozen=True):
     """A line of a table. `apart`: it does not compete; `inner`: it belongs to the line above it; `detail`: a
     summary leaves it out; `hue`: the colour of its server in charts; `below`: sentences about it."""
 
@@ -77,8 +74,7 @@ class TableLine:
     below: tuple[Paragraph, ...] = ()
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """Lines under columns. `note` says how to read it."""
 
     title: str
@@ -126,8 +122,7 @@ def plain(
     return table(fmt.safe(title), columns, lines, note)
 
 
-@dataclass(frozen=True)
-class Quotation:
+class Quotation(msgspec.Struct, frozen=True):
     """A line of a text, of which `length` signs from `start` on are meant; none where that is 0."""
 
     line: int
@@ -136,8 +131,7 @@ class Quotation:
     length: int
 
 
-@dataclass(frozen=True)
-class FindingSubject:
+class FindingSubject(msgspec.Struct, frozen=True):
     """What a rule saw of one subject (empty: of everything), and where it is written. `cases` are the ids it
     is about."""
 
@@ -147,8 +141,7 @@ class FindingSubject:
     quotation: Quotation | None = None
 
 
-@dataclass(frozen=True)
-class FindingGroup:
+class FindingGroup(msgspec.Struct, frozen=True):
     """The findings of one rule that do the same to the answer; what they mean and ask for may differ.
     `places` say where, in fewer words than the subjects."""
 
@@ -171,22 +164,19 @@ class FindingGroup:
         return (", ".join(named[:most]) or self.subjects[0].evidence) + more
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(msgspec.Struct, frozen=True):
     """Sentences as a list."""
 
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(msgspec.Struct, frozen=True):
     """(what, how), a line each; an empty `what` goes on with the one above."""
 
     lines: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class Log:
+class Log(msgspec.Struct, frozen=True):
     """What failed (`title`), why, and the lines that a program wrote last."""
 
     title: str
@@ -194,15 +184,13 @@ class Log:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ShellCommands:
+class ShellCommands(msgspec.Struct, frozen=True):
     """Commands for a shell, a line each, to be copied: never cut, wrapped or marked up."""
 
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Findings:
+class Findings(msgspec.Struct, frozen=True):
     """What rules found. Where that is the `answer`, a summary tells each with what to do, and notes and
     subjects are all told in full."""
 
@@ -218,8 +206,7 @@ class Drawing(NamedTuple):
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(msgspec.Struct, frozen=True):
     """A chart. `name` is good for a file and an anchor; `note` says how to read it; `draw` draws it in so
     many pixels' width. `small` charts stand beside each other; `first` ones stand below the answer."""
 
@@ -233,15 +220,13 @@ class Chart:
     first: bool = False
 
 
-@dataclass(frozen=True)
-class Pictures:
+class Pictures(msgspec.Struct, frozen=True):
     """Charts, which a page alone draws."""
 
     charts: tuple[Chart, ...]
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """What a page asks, and opens at `path`: fields (label, name, value), a table whose lines are chosen."""
 
     path: str
@@ -250,8 +235,7 @@ class Form:
     table: Table | None = None
 
 
-@dataclass(frozen=True)
-class ProgressBar:
+class ProgressBar(msgspec.Struct, frozen=True):
     """How many of how many are done."""
 
     done: int
@@ -259,8 +243,7 @@ class ProgressBar:
     noun: str
 
 
-@dataclass(frozen=True)
-class Subheading:
+class Subheading(msgspec.Struct, frozen=True):
     """The title of what follows within a section."""
 
     text: str
@@ -281,8 +264,7 @@ Part = (
 )
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """Parts below a title; `name` is good for an anchor, where there is one. `background`: how it was
     measured, which a page folds and the summary of a CI step omits. `long`: a line a trial, in files."""
 
@@ -293,8 +275,7 @@ class Section:
     long: bool = False
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A report. Up to `footer` it is what fits on a screen of 24 lines: the answer in at most three lines
     (`headline`), one table, what belongs to all of it (`below`), at most three warnings of a line each, what
     to do where there is no answer (`advice`), and how it was measured (`footer`). `subtitle` says which run

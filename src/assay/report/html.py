@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from assay.core import units as fmt
 from assay.report.document import (

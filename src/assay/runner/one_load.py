@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.engine import driver, target_policy
 from assay.engine.generator import EndedLoad, GoingLoad, drive, to_its_end
@@ -58,8 +60,7 @@ def offer(load: DraftedLoad, watch: Look | None = None) -> EndedLoad[EngineRun]:
     return replace(ended, account=machine[0].account(ended.measurement)) if machine else ended
 
 
-@dataclass(frozen=True)
-class _Sampled:
+class _Sampled(msgspec.Struct, frozen=True):
     """A load that goes on; whoever waits for its end lets the machine be looked at."""
 
     going: GoingLoad

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
+
 from assay.model.account import (
     ENDED,
     HARNESS,
@@ -72,8 +74,7 @@ def core_sets(split: CoreSplit, smt: Iterable[tuple[int, ...]] | None = None) ->
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clocked:
+class Clocked(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time by whose it was, in nanoseconds; None where it could not be seen.
 
     `server` and `generator` are user's and kernel's. `harness_ns` is this process without the generator,

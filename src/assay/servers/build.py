@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from msgspec import structs
 
 from assay.core import git
 from assay.core.errors import ServerFailed, reason_of
@@ -124,7 +125,7 @@ def _places(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence[
         java_home=home,
     )
     out = settings.cache / "builds" / spec.id / _content_hash(spec, bare, checked)
-    return replace(bare, out=out, source=out / "source" if spec.build is not None else spec.folder)
+    return structs.replace(bare, out=out, source=out / "source" if spec.build is not None else spec.folder)
 
 
 # --- what a build is made from ------------------------------------------------------------

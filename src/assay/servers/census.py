@@ -12,9 +12,10 @@ import resource
 import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from assay.model.account import ProgramTime
 from assay.servers.sampler import Stat, below, process_clock_ns, stats_of_all
@@ -32,8 +33,7 @@ class TreeUse(NamedTuple):
     kernel_ns: int
 
 
-@dataclass(frozen=True)
-class Census:
+class Census(msgspec.Struct, frozen=True):
     """One count. `trees` are those asked for, by name, as process ids; `own` is this process' user and kernel
     time in nanoseconds."""
 
@@ -61,8 +61,7 @@ class Census:
         return cls(stats, trees, clocks, times, time.monotonic_ns())
 
 
-@dataclass(frozen=True)
-class CensusPair:
+class CensusPair(msgspec.Struct, frozen=True):
     """What happened between two counts of the same trees."""
 
     early: Census

@@ -6,16 +6,16 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from assay.servers.manifest import ServerSpec
 
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
-@dataclass(frozen=True)
-class CoreSplit:
+class CoreSplit(msgspec.Struct, frozen=True):
     """Who runs where. Both are empty where the system cannot pin (macOS): the scheduler decides."""
 
     client: tuple[int, ...]

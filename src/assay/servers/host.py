@@ -11,10 +11,10 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import psutil
 
 from assay.core import cgroup, git
@@ -28,8 +28,7 @@ _WORTH_NAMING = 0.05
 """Of a core: what takes less disturbs nobody."""
 
 
-@dataclass(frozen=True)
-class BackgroundLoad:
+class BackgroundLoad(msgspec.Struct, frozen=True):
     """So many of the machine's cores were kept busy by other programs, by those above all."""
 
     cores_busy: float

@@ -11,9 +11,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from assay.core import urls
 from assay.engine import target_policy
@@ -25,8 +26,7 @@ _FORWARDERS = frozenset({"docker-proxy", "rootlesskit", "rootlessport", "slirp4n
 """Programs that listen for a container's server, which is another process."""
 
 
-@dataclass(frozen=True)
-class Listener:
+class Listener(msgspec.Struct, frozen=True):
     """Who listens: all processes that have the socket open, or why (`hidden`) they cannot be seen, and then
     whose (`user`) they are, where that is known."""
 

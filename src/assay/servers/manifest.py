@@ -124,8 +124,7 @@ class Manifest(Value, frozen=True, kw_only=True):
     variants: dict[str, Variant] = {}
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(msgspec.Struct, frozen=True):
     """A server folder: its manifest and where it lies. `id` is "<contract>/<stack>"."""
 
     id: str
@@ -211,8 +210,7 @@ class ServerSpec:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Placeholders:
+class Placeholders(msgspec.Struct, frozen=True, kw_only=True):
     """What the placeholders of a manifest stand for; `python` is the one that Assay itself runs in."""
 
     out: Path

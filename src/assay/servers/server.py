@@ -6,11 +6,12 @@ import re
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import psutil
+from msgspec.structs import replace
 
 from assay.core.errors import ServerFailed
 from assay.model.account import ThreadTime

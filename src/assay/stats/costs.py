@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.model.costs import Costs
 from assay.model.estimate import Estimate
@@ -21,8 +22,7 @@ FULL = 0.9
 """So much of a core a server keeps busy that is limited by its CPU."""
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(msgspec.Struct, frozen=True):
     """What an answer costs: `of` gives it of one trial, None where it was not counted."""
 
     name: str
@@ -136,8 +136,7 @@ def is_shown(estimate: Estimate | None) -> bool:
     return estimate.low > 0 or estimate.high < 0
 
 
-@dataclass(frozen=True)
-class Explained:
+class Explained(msgspec.Struct, frozen=True):
     """The ratio of throughputs a/b taken apart: `by_cpu` is b's CPU time of an answer over a's, `by_busy` is
     how many cores a kept busy over how many b did. Their product is `ratio`, block by block. `busy_a` and
     `busy_b` are how many cores each kept busy."""

@@ -16,10 +16,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import msgspec
+from msgspec import structs
 
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, student_t_cdf, t_quantile
@@ -40,8 +41,7 @@ Manner = Literal["paired", "looked at", "unpaired"]
 made at different times."""
 
 
-@dataclass(frozen=True)
-class PairedRatio:
+class PairedRatio(msgspec.Struct, frozen=True):
     """a over b. `ratio` is as measured; `low` and `high` are what is known of the truth, None where open.
 
     `p_above` and `p_below` are the chances of such values if the truth were not above, or not below, 1:
@@ -114,7 +114,7 @@ def either(one: PairedRatio, other: PairedRatio) -> PairedRatio:
         high=_open(max, one.ratio.high, other.ratio.high),
         method=f"{one.ratio.method}, or of all",
     )
-    return replace(
+    return structs.replace(
         one,
         ratio=ratio,
         low=_open(min, one.low, other.low),
@@ -130,7 +130,7 @@ def both(one: PairedRatio, other: PairedRatio) -> PairedRatio:
     """What is known where two bounds of one ratio hold."""
     lows = [end for end in (one.low, other.low) if end is not None]
     highs = [end for end in (one.high, other.high) if end is not None]
-    return replace(
+    return structs.replace(
         one,
         low=max(lows, default=None),
         high=min(highs, default=None),

@@ -8,8 +8,10 @@ docs/bottleneck.md explains.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.core.units import counted, rate
 from assay.core.units import share as percent
@@ -40,8 +42,7 @@ LINK_FULL = 0.9
 """Share of what the link carries from which it is full."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bottleneck:
+class Bottleneck(msgspec.Struct, frozen=True):
     """Who limited a load, by which `share` of their time (known to within `uncertainty`), and what says so.
 
     `name` tells who of the others, which service or limit; `evidence` is short, for a line of 80 columns.
@@ -70,8 +71,7 @@ _NAMES: dict[Who, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shares:
+class Shares(msgspec.Struct, frozen=True, kw_only=True):
     """Where the time of both sides went, as shares of their cores' time; None where nobody looked.
 
     `generator` is its busiest thread, or all of them on the cores they share. `generator_lost` is what others

@@ -225,7 +225,7 @@ def _apply_to_pairs(rule: PairRule, run: RunSeen, thresholds: Thresholds) -> Ite
             hit = rule.check(a, b, thresholds)
             if hit is not None and allowed:
                 said = f"{hit.evidence}; compared all the same (--unlike)"
-                hit = replace(hit, severity="note", evidence=said)
+                hit = msgspec.structs.replace(hit, severity="note", evidence=said)
             if hit is not None:
                 yield rule.finding(Subject(case=a.case.id, other_case=b.case.id), hit)
 
@@ -237,7 +237,7 @@ def _merged(rule: Rule, seen: CaseSeen, answers: list[Hit | None]) -> Iterator[F
         return
     worst = max(hits, key=lambda hit: (GRAVEST[hit.severity], hit.gravity))
     if rule.passing and len(hits) <= ODD_SHARE * len(answers):
-        worst = replace(worst, severity="note")
+        worst = msgspec.structs.replace(worst, severity="note")
     finding = rule.finding(Subject(case=seen.case.id), worst, len(hits), seen.server_busy_share)
     if len(answers) > 1:
         every = "every trial" if len(hits) == len(answers) else f"{len(hits)} of {len(answers)} trials"

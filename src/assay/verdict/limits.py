@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import structs
 
 from assay.core.units import count
@@ -31,12 +31,11 @@ _BATCHES = 20
 """Windows are put together to at most so many: those that follow each other depend on each other."""
 _FEWEST = 5
 """With fewer windows nothing is known of how they scatter."""
-_DEVIATIONS = t_quantile(10**6)
-"""Of a normal distribution, for the interval of a share (Wilson 1927)."""
+_DEVIATIONS = 1.959964
+"""The 97.5 % quantile of a normal distribution, for the interval of a share (Wilson 1927)."""
 
 
-@dataclass(frozen=True)
-class LimitResult:
+class LimitResult(msgspec.Struct, frozen=True):
     """How a limit fared. `figure` has its value with its interval, in ns, requests/s or as a share; None
     where it is not known, and `why` then says why."""
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
+
 from assay.model.account import TimeAccount
 from assay.model.measurement import Histogram, Measurement, Window
 from assay.model.plan import Closed, LoadPlan, Open
@@ -34,8 +36,7 @@ _REACHED = frozenset({"tls_error", "wrong_protocol", "protocol_error", "closed_e
 """Kinds of failure that only a peer can cause."""
 
 
-@dataclass(frozen=True)
-class StreamWaits:
+class StreamWaits(msgspec.Struct, frozen=True):
     """How long requests of HTTP/2 and HTTP/3 waited, all together: for leave to open a stream, and with their
     bodies for windows. `allowed`: the fewest streams at once that were allowed, where it is known."""
 
@@ -44,8 +45,7 @@ class StreamWaits:
     allowed: int | None = None
 
 
-@dataclass(frozen=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """The requests that were under way at the end of a load: how long they had been so by then (`ages`, in
     ns, each with how many), and for how long nothing had been answered."""
 
@@ -67,8 +67,7 @@ class Waiting:
         return sum(count for age, count in self.ages if age > ns)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Where client and server ran; CPUs are empty where nobody gave them any of their own."""
 
     cores: int | None = None
@@ -98,8 +97,7 @@ class Machine:
         return len(self.client_cpus) or self.cores
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfRun:
+class OfRun(msgspec.Struct, frozen=True, kw_only=True):
     """What the run says of a load that is one of its trials: the fastest clock of any of them, the busy share
     of the server's cores over all trials of its case, whether a claim rests on its tail, and whether it is
     one step of a search, and one in which the objective was `missed`."""

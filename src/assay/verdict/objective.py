@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.core.errors import InputError
 from assay.core.units import count, counted, share, time
@@ -37,8 +38,7 @@ _DEVIATIONS = 3.0
 """Poisson arrivals scatter by the root of their number; three of that are no shortfall."""
 
 
-@dataclass(frozen=True)
-class ObjectiveLimit:
+class ObjectiveLimit(msgspec.Struct, frozen=True):
     """`figure` (p99, mean, max: times in ns; errors: a share) stays below `edge`; throughput, in requests a
     second, above it. `request` names the one request of a mix that it is of; empty: of all."""
 
@@ -53,16 +53,14 @@ class ObjectiveLimit:
         return float(self.figure[1:]) / 100 if self.figure.startswith("p") else None
 
 
-@dataclass(frozen=True)
-class ObjectiveResult:
+class ObjectiveResult(msgspec.Struct, frozen=True):
     """Whether an objective held, and the figures that show it in a line."""
 
     holds: bool
     why: str
 
 
-@dataclass(frozen=True)
-class Objective:
+class Objective(msgspec.Struct, frozen=True):
     """Limits that must all hold."""
 
     limits: tuple[ObjectiveLimit, ...]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+import msgspec
 from msgspec import structs
 
 from assay.model.estimate import Compared, Estimate, Known, Limit
@@ -31,8 +32,7 @@ from assay.verdict.effects import (
 from assay.verdict.facts import CaseSeen, RunSeen
 
 
-@dataclass(frozen=True)
-class Between:
+class Between(msgspec.Struct, frozen=True):
     """a over b: the pair, None where `void` rules forbid it or no block holds both; and what limits it."""
 
     pair: PairedRatio | None

@@ -7,10 +7,11 @@ within its run, a pair of cases that are compared, or the whole run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal
 
 import msgspec
+from msgspec import structs
 
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.verdict.bottleneck import at_most
@@ -21,8 +22,7 @@ Thresholds = Mapping[str, float]
 """The thresholds of one rule by name, as they hold for this run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(msgspec.Struct, frozen=True):
     """A named number that a study may set, with a reason."""
 
     name: str
@@ -31,8 +31,7 @@ class Threshold:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(msgspec.Struct, frozen=True):
     """What a finding does to throughput, to times and to a comparison; None: it follows from the figures.
 
     `because` is the reason in a few words, to stand beside a bound; without an effect on figures it says what
@@ -67,8 +66,7 @@ VOID = Effects("void", "void")
 TIMES_VOID = Effects(times="void")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True):
     """A rule's answer where it applies: how grave, and the figures as a sentence and as numbers.
 
     Of several hits of one rule on one case, the one with the highest `gravity` speaks for all. `strain` says
@@ -79,7 +77,7 @@ class Hit:
 
     severity: Severity
     evidence: str
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: dict[str, float] = msgspec.field(default_factory=dict)
     gravity: float = 0.0
     remedy: str = ""
     effects: Effects | None = None
@@ -87,8 +85,7 @@ class Hit:
     at_most_times: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Everything there is to say about a rule; subclasses add its `check`.
 
     `effects` are what its findings may do to what is known, the usual one first; a note changes nothing.
@@ -149,8 +146,7 @@ class Rule:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadRule(Rule):
+class LoadRule(Rule, frozen=True, kw_only=True):
     """Judges one load: a trial of a study, or that of `assay load`.
 
     Where several generators offered the load, a rule that is `by_generator` judges the part of each, and the
@@ -170,30 +166,26 @@ class LoadRule(Rule):
     check: Callable[[Load, Thresholds], Hit | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialsRule(Rule):
+class TrialsRule(Rule, frozen=True, kw_only=True):
     """Judges all loads of one case together; of `assay load` the one."""
 
     check: Callable[[Sequence[Load], Thresholds], Hit | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRule(Rule):
+class CaseRule(Rule, frozen=True, kw_only=True):
     """Judges a case by all its trials, within its run."""
 
     check: Callable[[CaseSeen, RunSeen, Thresholds], Hit | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairRule(Rule):
+class PairRule(Rule, frozen=True, kw_only=True):
     """Judges whether two cases may be compared. What one finds `of_answers` the user may allow (--unlike)."""
 
     of_answers: bool = False
     check: Callable[[CaseSeen, CaseSeen, Thresholds], Hit | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRule(Rule):
+class RunRule(Rule, frozen=True, kw_only=True):
     """Judges the run as a whole."""
 
     check: Callable[[RunSeen, Thresholds], Iterator[tuple[Subject, Hit]]]
@@ -210,13 +202,13 @@ def hit_of(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | None:
         return rule.check(load, thresholds)
     parts = (replace(part, of_run=load.of_run) for part in load.parts)
     hits = [
-        replace(hit, evidence=f"generator {seen.node}: {hit.evidence}")
+        structs.replace(hit, evidence=f"generator {seen.node}: {hit.evidence}")
         for seen, part in zip(load.generators, parts, strict=True)
         if (hit := rule.check(part, thresholds)) is not None
     ]
-    alone = msgspec.structs.replace(load.measured, workers=())
+    alone = structs.replace(load.measured, workers=())
     if rule.of_server_too and (hit := rule.check(replace(load, measured=alone), thresholds)) is not None:
-        hits.append(replace(hit, evidence=f"the server's machine: {hit.evidence}"))
+        hits.append(structs.replace(hit, evidence=f"the server's machine: {hit.evidence}"))
     return max(hits, key=lambda hit: (GRAVEST[hit.severity], hit.gravity), default=None)
 
 
@@ -227,4 +219,4 @@ def hit_in_search(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | N
     of_run = load.of_run
     if hit is None or of_run is None or not (of_run.missed or (of_run.of_a_search and rule.lengthens)):
         return hit
-    return replace(hit, severity="warning", effects=NONE) if hit.severity == "error" else hit
+    return structs.replace(hit, severity="warning", effects=NONE) if hit.severity == "error" else hit

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -33,8 +32,7 @@ _BELOW_LIMIT = 0.95
 """Where the generator reached its limit twice, nothing is asked above this share of it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One trial of the search. `holds` is None where it says nothing: the server was not there, or the
     generator, or what is between the two, was `limited`."""
 
@@ -45,8 +43,7 @@ class Step:
     limited: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchAnswer:
+class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The search as it stands; `limited_per_s` is where the generator reached its limit, if it did."""
 
     bounds: Bounds

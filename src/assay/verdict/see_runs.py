@@ -82,7 +82,8 @@ def see_run(run: Run) -> RunSeen:
             for trial, load in zip(seen.measured, loads, strict=True)
         )
         missed = tuple(
-            replace(load, of_run=replace(of_run, missed=True)) for load in _loads(beyond, run.header)
+            replace(load, of_run=msgspec.structs.replace(of_run, missed=True))
+            for load in _loads(beyond, run.header)
         )
         cases.append(replace(seen, loads=told, missed=missed))
     return RunSeen(run.header, _with_controls(cases), run.damage, run.blocks, looks_of(run))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 import psutil
+from msgspec import structs
 from sample_run import begun
 
 from assay import runner, store
@@ -145,7 +146,7 @@ def settings_of(folder: Path) -> Settings:
     """Everything below one folder, the lock too."""
     found = {name: name.removeprefix("ASSAY_").lower() for name in ("ASSAY_RESULTS", "ASSAY_CACHE")}
     made = Settings.resolve(here=folder, environ=found)
-    return replace(
+    return structs.replace(
         made,
         lock=folder / "lock",
         server_folders=(folder / "servers",),

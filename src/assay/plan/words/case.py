@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec import structs
 
 from assay.core import urls, vault
 from assay.core.credentials import hidden_value
@@ -227,7 +228,7 @@ def cores_for(candidates: Sequence[Candidate]) -> CoreSplit:
     """The cores of the client and of the servers; where no server is started here, none has cores that we
     know."""
     split = split_cores()
-    return replace(split, server=()) if all(candidate.url for candidate in candidates) else split
+    return structs.replace(split, server=()) if all(candidate.url for candidate in candidates) else split
 
 
 def resolve(name: str, design: CandidatesDesign, split: CoreSplit) -> ResolvedRun:

@@ -11,7 +11,6 @@ import math
 import os
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,8 +35,7 @@ from assay.plan.words.recorded import expanded
 Tree: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftedLoad:
+class DraftedLoad(msgspec.Struct, frozen=True, kw_only=True):
     """A plan and the values that it was made of, by the names of their flags.
 
     `lines` are those of the file of requests in which each of its requests stands; None without a file.

@@ -56,16 +56,14 @@ class RequestLine(msgspec.Struct, forbid_unknown_fields=True):
     expect: ExpectLine | None = None
 
 
-@dataclass(frozen=True)
-class RecordedLines:
+class RecordedLines(msgspec.Struct, frozen=True):
     """Requests that another program recorded, an entry each as a line; empty where one was left out."""
 
     name: str
     lines: tuple[bytes, ...]
 
 
-@dataclass(frozen=True)
-class RecordedLoad:
+class RecordedLoad(msgspec.Struct, frozen=True):
     """Where requests go, the values of flags that they stand for, and what was left out of them."""
 
     url: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+import msgspec
 
 from assay.core import urls
 from assay.core.errors import InputError
@@ -188,8 +189,7 @@ DEFAULT_DURATION_NS = 10_000_000_000
 DEFAULT_STATUSES = "2xx,3xx"
 
 
-@dataclass(frozen=True)
-class LoadFlag:
+class LoadFlag(msgspec.Struct, frozen=True):
     """`names` of the flag, the place `into` the tree (dotted), how its word is read, its help.
 
     `parse` None makes a switch, whose presence sets `switch`.

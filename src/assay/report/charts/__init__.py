@@ -6,7 +6,8 @@ A run has those charts that its data can fill, in the order in which a reader as
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.core import units as fmt
 from assay.model.design import SearchDesign

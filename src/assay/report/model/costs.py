@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.core import units as fmt
 from assay.model.estimate import Estimate
@@ -34,8 +35,7 @@ _REASONS = (
 """What may come with more CPU time, in the order in which it is named, and the least difference."""
 
 
-@dataclass(frozen=True)
-class CostSection:
+class CostSection(msgspec.Struct, frozen=True):
     """What a request costs at one load: the sentences first."""
 
     sentences: tuple[str, ...]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from assay.core import units as fmt
 from assay.model.run import Run, Series, SeriesPart

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from assay import stats, verdict
 from assay.core import units as fmt
@@ -31,8 +31,7 @@ class OverTrials(Estimate, frozen=True, kw_only=True):
     most: float
 
 
-@dataclass(frozen=True)
-class ServiceUse:
+class ServiceUse(msgspec.Struct, frozen=True):
     """What a service took beside a server: the mean CPU share of all trials of which it is known, the most
     memory of any.
 
@@ -46,8 +45,7 @@ class ServiceUse:
     pages_shared_out: bool
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One case as shown.
 
     Figures that a finding makes invalid, or that were not measured, are None. `times` is what findings
@@ -102,8 +100,7 @@ class Row:
         return tuple(dict.fromkeys(finding.code for finding in grave))
 
 
-@dataclass(frozen=True)
-class LoadRows:
+class LoadRows(msgspec.Struct, frozen=True):
     """The cases that compete: one workload at one load. `title` is empty where there is only one."""
 
     title: str

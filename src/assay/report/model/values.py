@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.core import units as fmt
 from assay.model.finding import Effect, Finding, Severity, Subject
@@ -11,8 +12,7 @@ from assay.report.document import FindingGroup, FindingSubject
 from assay.verdict import RULES
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The answer in at most three lines (`headline`), how sure it is and what limits it (`more`), and what to
     do where it is open (`advice`)."""
 

@@ -7,7 +7,8 @@ a load whose client was late are upper bounds: a late client only makes them lon
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.core.units import counted
 from assay.core.units import share as percent

@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from assay.core.units import counted
 from assay.core.units import share as percent
 from assay.core.units import time as duration
@@ -62,7 +64,7 @@ def unsteady(loads: Sequence[Load], thresholds: Thresholds) -> Hit | None:
         watched = _watched(closed)
         at_bound = sum(map(_at_bound, watched)) * 2 > len(watched)
         bound = "; the warm-up had reached its bound in most trials" if at_bound else ""
-        return replace(hit, evidence=hit.evidence + bound)
+        return structs.replace(hit, evidence=hit.evidence + bound)
     alone = [(load, state) for load in closed if (state := steady_state(load.windows)).window_ns]
     odd = [state for load, state in alone if not state.steady or state.from_ns > load.windows[0].start_ns]
     if odd:
