@@ -9,13 +9,13 @@ they run, as the hosts are one machine: else a second generator would change who
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.cluster import session
@@ -42,7 +42,7 @@ def main(words: Sequence[str]) -> int:
     order = random.Random(1)
     with session.generators(address, None, loads["open"]) as (generators, _):
         members = tuple(
-            dataclasses.replace(one, about=replace(one.about, cpus=(core,))) for one in generators.members
+            structs.replace(one, about=replace(one.about, cpus=(core,))) for one in generators.members
         )
         ways: Mapping[str, tuple[Generator, int]] = {
             HERE: (ThisProcess(), WORKERS),

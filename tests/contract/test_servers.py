@@ -9,10 +9,10 @@ from __future__ import annotations
 import http.client
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from serving import ALL, LONG, PATIENCE_S, TRUSTING, Serving, load_plan, serving
 
 from assay.engine import driver

@@ -3,7 +3,6 @@ real servers, real turns."""
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ import msgspec
 import psutil
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
+from msgspec import structs
 
 from assay import runner, store
 from assay.cluster import calls, session
@@ -80,7 +80,7 @@ def sat(folder: Path, observer: Told) -> Run:
     settings, made = made_servers.settings(folder), made_studies.study(folder)
     with runner.machine_lock(settings), session.whereabouts(ADDRESS, None, settings) as (where, split):
         return runner.begin(
-            dataclasses.replace(made, split=split), settings, observer, command=["test"], where=where
+            structs.replace(made, split=split), settings, observer, command=["test"], where=where
         )
 
 

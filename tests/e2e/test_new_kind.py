@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import made_servers
 import msgspec
 import pytest
 from made_candidates import command
+from msgspec.structs import replace
 from rich.console import Console
 
 from assay import runner as trial

@@ -10,13 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
 import psutil
 import pytest
 from made_servers import made
+from msgspec.structs import replace
 
 from assay.core.errors import ServerFailed
 from assay.runner.bench import WarmPool

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.core.errors import InputError
@@ -70,10 +69,10 @@ def test_more_names_than_commands() -> None:
 
 
 def test_more_headers_around_like_bodies_are_told_and_are_no_difference() -> None:
-    few, many = (dataclasses.replace(answers(), head_bytes=size) for size in (73, 136))
+    few, many = (structs.replace(answers(), head_bytes=size) for size in (73, 136))
     assert differences(few, many) == ()
     assert aside(few, many) == "headers of 73 / 136 bytes"
-    assert aside(many, dataclasses.replace(many, head_bytes=137)) == ""
+    assert aside(many, structs.replace(many, head_bytes=137)) == ""
 
 
 def test_like_answers_show_no_difference() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import cast
 
 import fake_ray
 import hello_server
+import msgspec
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec import structs
@@ -78,8 +78,8 @@ def member(cores: int, cpus: tuple[int, ...] = (), client_cpus: tuple[int, ...] 
         ([member(4), member(3)], 5, 5),
         ([member(64), member(64)], None, 12),
         ([member(64), member(64)], 13, 12),
-        ([dataclasses.replace(member(4, (0, 1, 2, 3)), chosen_cpus=(2,)), member(4)], None, 2),
-        ([dataclasses.replace(member(4, (0, 1, 2, 3), (2, 3)), server_too=True), member(4)], None, 4),
+        ([structs.replace(member(4, (0, 1, 2, 3)), chosen_cpus=(2,)), member(4)], None, 2),
+        ([structs.replace(member(4, (0, 1, 2, 3), (2, 3)), server_too=True), member(4)], None, 4),
     ],
 )
 def test_each_generator_has_as_many_workers_as_the_smallest_has_cores(
@@ -144,8 +144,7 @@ def test_what_cannot_be_dealt_is_refused(
     assert capsys.readouterr().err == f"assay: {said}\n"
 
 
-@dataclasses.dataclass(frozen=True)
-class Search:
+class Search(msgspec.Struct, frozen=True):
     """As much of a run as its place is chosen by."""
 
     cases: tuple[()] = ()

@@ -4,7 +4,6 @@ refusals."""
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -233,7 +232,7 @@ def test_the_doctor_minds_only_where_a_study_asks_for_it(
     lacks = EnvironmentLacks("a link with a delay needs what is not there", "run as root")
     monkeypatch.setattr(doctor, "lacking", lambda: lacks)
     far = resolved(tmp_path)
-    near = dataclasses.replace(far, cases=tuple(one for one in far.cases if one.case.emulation is None))
+    near = structs.replace(far, cases=tuple(one for one in far.cases if one.case.emulation is None))
     settings = Settings.resolve(here=tmp_path, environ={})
 
     def seen(study: ResolvedRun) -> doctor.Fitness:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import numpy as np
 import pytest
@@ -19,6 +17,7 @@ from made_runs import (
     trial,
     with_trials,
 )
+from msgspec.structs import replace
 from sample_run import redesigned
 
 from assay.model.design import RuleSetting

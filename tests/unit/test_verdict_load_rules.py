@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -30,6 +29,7 @@ from made_runs import (
     trial,
     uniform_histogram,
 )
+from msgspec.structs import replace
 
 from assay.model.finding import Finding
 from assay.model.plan import Closed

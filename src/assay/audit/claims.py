@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.audit.document import Reported
 from assay.audit.figures import PlacedFigure, stems
@@ -30,8 +32,7 @@ _HEDGED = compiled("claims.hedged")
 _UNREAD = re.compile(r"\d\s?(?:x|×|倍|fold|%|％|times)(?!\w)|\bfactor of\b|\bmagnitude\b", re.I)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
     """A sentence that ranks: `better` is said to beat `worse`, by a factor if there are `readings`.
 
     `bound` says whether the factor is one from below ("more than"), from above ("up to") or neither.
@@ -62,8 +63,7 @@ Verdict = Literal["stands", "direction", "untold", "contradicted"]
 """Stands; at least in this direction; cannot be told; contradicted by its own figures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(msgspec.Struct, frozen=True):
     """A conclusion with its verdict, the arithmetic behind it, and the results that it rests on."""
 
     conclusion: Conclusion
@@ -78,8 +78,7 @@ def concludes(sentence: str) -> bool:
     return _CUE.search(sentence) is not None
 
 
-@dataclass(frozen=True)
-class CitedSentence:
+class CitedSentence(msgspec.Struct, frozen=True, dict=True):
     """A sentence with its lines (as `placed_sentences` has them), what its paragraph said before it, the
     headings above it, and the names that it may use.
 
@@ -91,7 +90,7 @@ class CitedSentence:
     lines: tuple[tuple[int, int], ...]
     before: str = ""
     path: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = msgspec.field(default_factory=dict)
     own: str = ""
 
     @cached_property

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from assay.audit.document import Figure, Reported, ReportedCommand, TextDocument
 from assay.audit.interval import exactly, time_in

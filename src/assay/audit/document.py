@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Literal
+
+import msgspec
 
 from assay.audit.interval import Interval
 
 BlockKind = Literal["prose", "code", "heading"]
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(msgspec.Struct, frozen=True):
     """One line of text as it is read, and where it stands in the file."""
 
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+class TextBlock(msgspec.Struct, frozen=True):
     """Lines that belong together: a paragraph or list item, a listing, or a heading with its level."""
 
     kind: BlockKind
@@ -41,16 +40,14 @@ class TextBlock:
         return " ".join(line.text.strip() for line in self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class TextRow:
+class TextRow(msgspec.Struct, frozen=True):
     """A row of a table, and the line that it stands on."""
 
     number: int
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TextTable:
+class TextTable(msgspec.Struct, frozen=True):
     """A table: its headings and its rows. Short rows are as short as they were written."""
 
     number: int
@@ -67,8 +64,7 @@ def texts_of(part: TextBlock | TextTable) -> list[tuple[int, str, bool]]:
     return [(row.number, " | ".join(row.cells), False) for row in rows]
 
 
-@dataclass(frozen=True)
-class TextDocument:
+class TextDocument(msgspec.Struct, frozen=True, dict=True):
     """A text with its parts in the order in which they stand; `cut` says that only its beginning was read."""
 
     name: str
@@ -127,8 +123,7 @@ def placed_sentences(block: TextBlock) -> Iterator[tuple[list[tuple[int, int]], 
             yield [(0, first), *later], found[0].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """A figure of a text: what it may be, and where and how it is written."""
 
     value: Interval
@@ -136,15 +131,14 @@ class Figure:
     quote: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedCommand:
+class ReportedCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A load test's command line, as far as a text shows it."""
 
     tool: str
     line: int
     quote: str
     url: str = ""
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = msgspec.field(default_factory=dict)
     keep_alive: bool | None = None
     closed: bool = True
 
@@ -163,8 +157,7 @@ BY_HAND = ("table", "figures")
 """What stands for the tool of a result that its author wrote: a row of a table, or a figure a line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
+class Reported(msgspec.Struct, frozen=True, kw_only=True):
     """One result: the output of a tool, or a row of a table.
 
     `figures` has, by name: `rate` (a second), `requests`, `duration` (s), `connections`, `threads`,
@@ -182,7 +175,7 @@ class Reported:
     url: str = ""
     closed: bool | None = None
     keep_alive: bool | None = None
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = msgspec.field(default_factory=dict)
     command: ReportedCommand | None = None
     table: int = 0
 

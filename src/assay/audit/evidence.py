@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
 from operator import itemgetter
+
+from msgspec.structs import replace
 
 from assay.audit.commands import commands, worded
 from assay.audit.context import (

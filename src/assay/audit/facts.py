@@ -7,6 +7,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
+import msgspec
+
 from assay.audit.document import TextBlock, TextDocument, texts_of
 from assay.audit.lexicon import compiled, numbers, patterns
 from assay.audit.tools import BY_NAME, NAMED, named
@@ -36,8 +38,7 @@ MOST = 2**20
 """Characters in which facts are looked for; of a longer text nothing is said to be missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(msgspec.Struct, frozen=True):
     """Words of the text, where they stand, and the number in them if there is one."""
 
     line: int

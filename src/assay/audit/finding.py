@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -57,8 +56,7 @@ Takes = Literal["nothing", "everything", "times", "percentiles", "comparison"]
 """What a finding stands against: all figures of a result, its times, its percentiles, a comparison."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditHit:
+class AuditHit(msgspec.Struct, frozen=True):
     """A rule's answer at one place: where, the words there, and the arithmetic as a sentence.
 
     `about` are the lines of the results that it stands against; none are all of the text's.
@@ -121,8 +119,7 @@ def audit_rule(code: str) -> Callable[[Check], AuditRule]:
     return made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark(AuditHit):
+class Remark(AuditHit, frozen=True, kw_only=True):
     """One finding of an audit. `also` are further lines on which the same rule found the same."""
 
     rule: AuditRule

@@ -5,9 +5,10 @@ says under it: the figure, its unit, the spread beside it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+
+import msgspec
 
 from assay.audit.document import Figure
 from assay.audit.interval import NUMBER, SECONDS, Interval, exactly, printed
@@ -45,8 +46,7 @@ _THOUSANDS = compiled("headings.thousands")
 _MILLIONS = re.compile(r"\b(?:million|mil)\s{0,2}(?:req|rps)|\(millions?\)|\bmrps\b|\bmreq", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(msgspec.Struct, frozen=True):
     """What a column holds: a figure's name or a percentile, and the size of its unit.
 
     `unit` is 0 where the heading does not say it; a cell may, then. A `time` is a mean or a percentile:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.audit.lexicon import numbers, source
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """All that a printed number may have been: low ≤ value ≤ high."""
 
     low: float

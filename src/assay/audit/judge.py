@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.audit.claims import Weight
 from assay.audit.document import Reported, TextDocument
@@ -25,8 +27,7 @@ _PLAIN = 1.1
 """A ratio below this is within what the flaws of a single run move; S3 warns of a deviation above it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Believed:
+class Believed(msgspec.Struct, frozen=True):
     """A result, what it is believable for, and the codes that took the rest away."""
 
     result: Reported
@@ -34,8 +35,7 @@ class Believed:
     codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(msgspec.Struct, frozen=True):
     """All that there is to say about a document."""
 
     name: str

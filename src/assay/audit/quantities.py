@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.audit.headings import RATE, Kind
 from assay.audit.interval import NUMBER, SECONDS, SPAN, Interval, printed, spanned
@@ -28,8 +29,7 @@ _LONGEST = 600
 """Characters of a line that are looked at: figures stand in short ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenQuantity:
+class WrittenQuantity(msgspec.Struct, frozen=True):
     """A number with a unit, and from where to where it stands in its text. `unit` is as it is written."""
 
     kind: Kind

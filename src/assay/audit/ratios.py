@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from assay.audit.interval import NUMBER, Interval, printed
 from assay.audit.lexicon import compiled, numbers, source
@@ -32,8 +33,7 @@ NEAR = 45
 Bound = Literal["about", "least", "most"]
 
 
-@dataclass(frozen=True, slots=True)
-class FactorReading:
+class FactorReading(msgspec.Struct, frozen=True):
     """A factor that words may mean, and what still agrees with it."""
 
     claimed: float
@@ -106,8 +106,7 @@ def _as_share(share: Interval, slack: float) -> tuple[FactorReading, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(msgspec.Struct, frozen=True):
     """A ratio of a sentence: from where to where it is told, its word, which way it goes, what it may mean.
 
     `part`: it is a part of the whole ("80 % of the rate of Foo").

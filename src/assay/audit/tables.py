@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.audit.document import Figure, Reported, TextRow, TextTable, is_measured
 from assay.audit.headings import A_SECOND, BYTES_A_SECOND, CELL, RATE, UNIT, Heading, bare, heading, put
@@ -17,8 +18,7 @@ MOST_COLUMNS = 200
 MOST_ROWS = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(msgspec.Struct, frozen=True):
     """A table in which results were found: which of its lines are results, for rules about tables."""
 
     table: TextTable

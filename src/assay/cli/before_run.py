@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import importlib
 import os
 import time
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from assay.core import console
 from assay.core.errors import EnvironmentLacks, InputError
@@ -152,4 +153,4 @@ def somewhere(
     external = dict.fromkeys((one.host, one.port) for one in met)
     threads = getattr(args, "threads", None)
     with session.whereabouts(args.ray, args.generators, settings, tuple(external), threads) as (where, split):
-        yield dataclasses.replace(run, split=split), where
+        yield structs.replace(run, split=split), where

@@ -6,9 +6,10 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from assay.cli.report import Afterwards
 from assay.core import console, credentials, signals
@@ -27,8 +28,7 @@ Show = Callable[["Run", Path], None]
 """Shows a judged run whose record lies in that folder."""
 
 
-@dataclass(frozen=True)
-class EndedRun:
+class EndedRun(msgspec.Struct, frozen=True):
     """A run that has come to its end, and its exit code."""
 
     run: Run

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.cli import one_run
 from assay.cli.catalogue import show_sections
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
     from assay.servers.manifest import Requirement
 
 
-@dataclass(frozen=True)
-class _Coming:
+class _Coming(msgspec.Struct, frozen=True):
     """A part that can be run: its study, resolved; `to_do` are its trials that are still to come."""
 
     study: ResolvedRun
@@ -43,8 +44,7 @@ class _Coming:
         return Expected(part, len(cases), study.blocks, least, most, tuple(sorted(lacking)))
 
 
-@dataclass(frozen=True)
-class SeriesView:
+class SeriesView(msgspec.Struct, frozen=True):
     """How the runs are shown, and `check_quiet` of the machine, once it is known that something can be run;
     `yes` says that their commands may be run."""
 

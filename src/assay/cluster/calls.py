@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+import msgspec
+
 from assay.cluster import versions
 from assay.core import extras, urls
 from assay.core.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
@@ -51,8 +53,7 @@ class NodeLost(NodeFailed):
     """A node of the cluster, or Assay's agent on it, does not answer any more."""
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """A live node of the cluster."""
 
     id: str

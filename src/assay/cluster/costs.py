@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from assay.cluster import calls
@@ -12,8 +10,7 @@ from assay.model.costs import CountedCosts, Inspection
 from assay.servers.inspection import Step
 
 
-@dataclass(frozen=True)
-class FarCounts:
+class FarCounts(msgspec.Struct, frozen=True):
     """The node counts what a server does."""
 
     agent: Agent
@@ -46,8 +43,7 @@ class FarCounts:
         return msgspec.json.decode(calls.ask(self.agent, "count", self.number, step), type=CountedCosts)
 
 
-@dataclass(frozen=True)
-class FarInspector:
+class FarInspector(msgspec.Struct, frozen=True):
     """The node inspects a server."""
 
     agent: Agent

@@ -7,13 +7,13 @@ calendar of its machine, corrected by its clock's offset, all others as so long 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.cluster import calls
@@ -52,8 +52,7 @@ ASKED_A_SECOND = 1_000
 """The most calls a second that the driver makes under load: it needs time for what comes back."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A generator of the generators, and what is known of its machine."""
 
     agent: Agent
@@ -113,8 +112,7 @@ _PartOf: TypeAlias = "Callable[[_Dealt, int], LoadPlan | InterleavedPlan]"
 """What a generator is told, with the instant of the start by its clock."""
 
 
-@dataclass(frozen=True)
-class Generators:
+class Generators(msgspec.Struct, frozen=True):
     """Generators on a cluster; a `Generator` as this process is one."""
 
     members: tuple[Member, ...]
@@ -122,7 +120,7 @@ class Generators:
     """Whether the driver has leave to load what is not on a private network."""
     threads: int | None = None
     """How many workers somebody has asked for, on all of them together."""
-    _again: dict[str, tuple[Agent, NodeLost | None]] = field(default_factory=dict)
+    _again: dict[str, tuple[Agent, NodeLost | None]] = msgspec.field(default_factory=dict)
     """Agents in place of those that were lost, by node; where there is none, why the last one was lost."""
 
     def planned(self, plan: LoadPlan, threads: int | None = None) -> LoadPlan:
@@ -199,7 +197,7 @@ class Generators:
         if lost is None:
             try:
                 calls.ask(agent, "hello")
-                return dataclasses.replace(member, agent=agent)
+                return structs.replace(member, agent=agent)
             except NodeLost as silent:
                 calls.dismiss([agent])  # it may only have been cut off: it would hold the node for ever
                 lost = silent
@@ -210,7 +208,7 @@ class Generators:
             self._again[node.id] = (agent, lost)
             raise NodeLost(f"{lost.message}, and it is not back", lost.remedy) from None
         self._again[node.id] = (agent, None)
-        return dataclasses.replace(member, agent=agent)
+        return structs.replace(member, agent=agent)
 
 
 class _Dealt(NamedTuple):
@@ -221,8 +219,7 @@ class _Dealt(NamedTuple):
     clock: ClockSeen
 
 
-@dataclass(frozen=True)
-class _Crew:
+class _Crew(msgspec.Struct, frozen=True):
     """Those of the generators that offer one load together."""
 
     members: tuple[Member, ...]

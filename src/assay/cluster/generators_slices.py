@@ -157,8 +157,7 @@ SeenOf = Callable[[int, ArmMeasurement, HostSeen, int], GeneratorSeen]
 """What is kept of a generator (by its number): its part of an arm, its host meanwhile, how late it began."""
 
 
-@dataclass(frozen=True)
-class _Came:
+class _Came(msgspec.Struct, frozen=True):
     """What the generators sent: their parts, and of each the host and its account by arm."""
 
     parts: tuple[InterleavedMeasurement, ...]

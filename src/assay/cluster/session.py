@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.cluster import calls
 from assay.cluster.agent import LINK_ANSWER_S, LINK_WRITTEN_S, GeneratorAgent, NodeAgent
@@ -106,8 +106,7 @@ HEARTBEAT_S = 2.0
 """An agent that is asked so often is not forgotten (`agent.FORGOTTEN_S`)."""
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(msgspec.Struct, frozen=True):
     """An agent of one role, and its machine."""
 
     agent: Agent

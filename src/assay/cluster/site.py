@@ -44,8 +44,7 @@ _END_S = 120.0
 """How long a server may take to end, the killing of what is left included."""
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(msgspec.Struct, frozen=True):
     """The server's program there."""
 
     pid: int

@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +37,7 @@ _WRONG = 400
 """Statuses from here on are failures."""
 
 
-@dataclass(frozen=True)
-class Manners:
+class Manners(msgspec.Struct, frozen=True):
     """How the environment wants the drop-ins: resolved once, before anything else.
 
     `strict` reproduces the tool's own arithmetic (ASSAY_STRICT=1); `quiet` keeps the findings
@@ -56,8 +54,7 @@ class Manners:
         return cls(strict="ASSAY_STRICT" in on, quiet="ASSAY_QUIET" in on)
 
 
-@dataclass(frozen=True)
-class Offered:
+class Offered(msgspec.Struct, frozen=True):
     """A load that has ended: what was asked for, what came of it, and what is to be said of it.
 
     `running` has what the measurement leaves out: single requests, where they are logged.

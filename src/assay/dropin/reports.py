@@ -9,15 +9,15 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from assay.model.measurement import Histogram
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(msgspec.Struct, frozen=True):
     """Distinct values in ascending order, each with its count. `low` and `high` are the extremes seen."""
 
     counts: Sequence[tuple[int, int]]
@@ -101,8 +101,7 @@ def kind(failure: int) -> str:
     return FAILURES[failure - 1] if failure <= len(FAILURES) else "other"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Requests:
+class Requests(msgspec.Struct, frozen=True, kw_only=True):
     """The log's columns: one place a request, in the order in which they ended."""
 
     begun_ns: list[int]
@@ -139,8 +138,7 @@ def columns(log: bytes) -> Requests:
 _FULL = 0.85
 
 
-@dataclass(frozen=True)
-class Units:
+class Units(msgspec.Struct, frozen=True):
     """Names of units, each `scale` times the one before it.
 
     A tool may never reach the last (wrk): then it stands in `names` no more.

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from assay.model.block import Interleaving, Lengths
 from assay.model.design import AnyDesign, WarmUp
@@ -138,8 +139,7 @@ class _Learned:
         return Left(step.least_s + place / 2 * wide_s, step.least_s + (1 + place) / 2 * wide_s)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outlook:
+class Outlook(msgspec.Struct, frozen=True, kw_only=True):
     """What the units of a run follow from: its `design` and `cases`, what each case costs, the warm-up of its
     next trial, for how many trials yet it is watched, and the workloads and loads whose slices are known."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.model.design import AnyDesign, Candidate, StudyDesign, WarmUp
 from assay.model.plan import LoadPlan
@@ -19,8 +20,7 @@ from assay.servers.server import ExternalAddress
 from assay.servers.services.own import ServiceSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResolvedCase:
+class ResolvedCase(msgspec.Struct, frozen=True, kw_only=True):
     """A case with all that a trial of it needs. `plan.url` and `plan.cpus` are filled in by the trial;
     the first of `routes` is the readiness probe."""
 
@@ -52,8 +52,7 @@ def _likely_bytes(case: ResolvedCase) -> int:
     return 0 if case.candidate is not None and case.candidate.url else likely_bytes(case.server)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResolvedRun:
+class ResolvedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run, complete. `design` is what its header keeps of it."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
+import msgspec
 from rich.text import Text
 
 from assay.core import units as fmt
@@ -28,15 +28,14 @@ _NAMED = 3
 """Cases whose rates a line of a log has room for."""
 
 
-@dataclass(frozen=True)
-class RunProgress:
+class RunProgress(msgspec.Struct, frozen=True):
     """A run as far as it has come, and what is `left` of it. `findings` are the grave ones so far, `slot` is
     the trial at hand, `block_s` what the last block took. `course` is how many trials a search is likely to
     need."""
 
     run: Run
     left: Left = Left(0.0, 0.0)
-    findings: Text = field(default_factory=Text)
+    findings: Text = msgspec.field(default_factory=Text)
     new_findings: bool = False
     slot: Slot | None = None
     block_s: float = 0.0

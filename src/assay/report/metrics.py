@@ -7,8 +7,9 @@ Counters and histograms have the labels `case`, `request` (empty where all reque
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from assay.core import units as fmt
 from assay.model.measurement import Histogram, Measurement, Snapshot
@@ -23,8 +24,7 @@ _LABELS = ("case", "request", "phase")
 _UP_TO_NS = tuple(step * 10**power for power in range(5, 10) for step in (1, 2, 5)) + (10**10,)
 
 
-@dataclass(frozen=True)
-class RequestCounts:
+class RequestCounts(msgspec.Struct, frozen=True):
     """Requests of one name (empty: of all), and how many took at most so many nanoseconds. `sum_ns` of
     their times is not known of a load that goes on."""
 

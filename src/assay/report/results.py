@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
+
+import msgspec
 
 from assay import stats, store, verdict
 from assay.core.errors import InputError
@@ -26,8 +27,7 @@ Side: TypeAlias = "tuple[Run, str | None]"
 """A run, and the case of it that is meant; None means all."""
 
 
-@dataclass(frozen=True)
-class CaseResult:
+class CaseResult(msgspec.Struct, frozen=True):
     """One server at one load. Figures that a rule makes invalid, or that were not measured, are None.
 
     >>> [case] = assay.load(url, duration=0.2, rate=500).cases.values()
@@ -99,8 +99,7 @@ class CaseResult:
         return self.row.findings
 
 
-@dataclass(frozen=True)
-class RunResult:
+class RunResult(msgspec.Struct, frozen=True, dict=True):
     """A judged run, from `load`, `versus`, `capacity`, `run` or `read_run`.
 
     >>> result = assay.load(url, duration=0.2, rate=500)

@@ -6,9 +6,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
 
 from assay.core import units as fmt
 
@@ -174,8 +175,7 @@ _LINEAR_BELOW = 4.0
 """Up to this ratio of its ends the ticks of a logarithmic scale are evenly spaced values."""
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(msgspec.Struct, frozen=True):
     """Values from `low` to `high` onto pixels from `start` to `end`."""
 
     low: float

@@ -12,13 +12,14 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.errors import EXIT_INTERRUPTED, AssayError, EnvironmentLacks, ServerFailed
 from assay.core.settings import Settings, working_folder
@@ -225,16 +226,15 @@ def _stopped(warm: Warm) -> ServerFailed | None:
     return None
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(msgspec.Struct, frozen=True):
     """This process and this machine, unless a cluster takes their place.
 
     `link_bytes_per_s` is what the way between them was measured to carry, `same_machine` whether they share
     one; both are known of a cluster alone, here the loopback is measured.
     """
 
-    generator: Generator = field(default_factory=ThisProcess)
-    site: Site = field(default_factory=Site)
+    generator: Generator = msgspec.field(default_factory=ThisProcess)
+    site: Site = msgspec.field(default_factory=Site)
     same_machine: bool = True
     link_bytes_per_s: float | None = None
     nodes: tuple[str, ...] = ()
@@ -243,8 +243,7 @@ class Where:
 HERE = Where()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bench:
+class Bench(msgspec.Struct, frozen=True, kw_only=True):
     """Until there is a record, the servers' logs go to a folder that does not last, and no service runs.
     `why` counts what answers cost."""
 

@@ -75,8 +75,7 @@ class _RunningArm:
         return self.failed is not None
 
 
-@dataclass(frozen=True)
-class _OfferedSlices:
+class _OfferedSlices(msgspec.Struct, frozen=True):
     """What came of the slices; of `services` what they are, and took at their end."""
 
     progress: Progress

@@ -14,7 +14,6 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -44,8 +43,7 @@ _MOST = 1_000
 """What is remembered of a user's leaves, the newest: each changed source and each own run adds one."""
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True):
     """Commands that would run: whose they are, the file they stand in, and the hash of all that counts."""
 
     name: str

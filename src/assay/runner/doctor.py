@@ -10,9 +10,9 @@ import resource
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import psutil
 
 from assay.core import cgroup
@@ -36,8 +36,7 @@ _LEAST_DISK_BYTES = 2 * 10**9
 _LEAST_MEMORY_BYTES = 2 * 10**9
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(msgspec.Struct, frozen=True):
     """What one server or service needs. `built` is None where there is nothing to build."""
 
     name: str
@@ -51,8 +50,7 @@ class Need:
         return self.built is not False and all(one.fulfilled for one in self.checked)
 
 
-@dataclass(frozen=True)
-class Fitness:
+class Fitness(msgspec.Struct, frozen=True):
     """One property of the machine: what it is, whether that is good enough, and what to do if not."""
 
     name: str

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -40,8 +39,7 @@ _SHOWN = 24
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampledAnswers:
+class SampledAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """What one candidate answered. Lengths are of the decoded bodies, `head_bytes` of the latest headers."""
 
     statuses: tuple[int, ...]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import msgspec
 
@@ -49,8 +48,7 @@ _UNFIT = re.compile(r"[^\w.+@-]+")
 """What a case's name may hold and its log's name should not."""
 
 
-@dataclass(frozen=True)
-class _Observation:
+class _Observation(msgspec.Struct, frozen=True):
     """What was seen while the load ran; `carried` by a link with a delay, where there is one."""
 
     measurement: Measurement
@@ -212,8 +210,7 @@ def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
     return f"does not keep its contract: {wrong[0]}{more}"
 
 
-@dataclass(frozen=True)
-class _Edge:
+class _Edge(msgspec.Struct, frozen=True):
     """The CPU clocks at one edge of the measured phase, and what a link with a delay has carried since the
     edge before."""
 

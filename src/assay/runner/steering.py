@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.engine.generator import GoingSlices
 from assay.model.block import Lengths, Pilot
@@ -45,58 +46,51 @@ _POLL_S = 0.2
 _EVERY_S = 0.5
 
 
-@dataclass(frozen=True)
-class WarmingUp:
+class WarmingUp(msgspec.Struct, frozen=True):
     """Some arms are cold; slices are `slice_ns` long. Warm arms may have `yielded` theirs to cold ones."""
 
     slice_ns: int
     yielded: bool = False
 
 
-@dataclass(frozen=True)
-class Rejoining:
+class Rejoining(msgspec.Struct, frozen=True):
     """All arms are warm and take a round together from round `since` on (None: the run has not named it)."""
 
     since: int | None = None
 
 
-@dataclass(frozen=True)
-class PilotShort:
+class PilotShort(msgspec.Struct, frozen=True):
     """The pilot's rounds of slices of the length that was found, from round `since` on."""
 
     since: int | None = None
 
 
-@dataclass(frozen=True)
-class PilotLong:
+class PilotLong(msgspec.Struct, frozen=True):
     """The pilot's rounds of slices twice as long, from round `since` on."""
 
     since: int | None = None
 
 
-@dataclass(frozen=True)
-class Measuring:
+class Measuring(msgspec.Struct, frozen=True):
     """Measuring was asked for; `since` is the first measured round, `rounds` are whole ones since then."""
 
     since: int | None = None
     rounds: int = 0
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """No arm was left before anything was measured."""
 
 
 SteeringState: TypeAlias = WarmingUp | Rejoining | PilotShort | PilotLong | Measuring | Ended
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """A block's state, and what is known by then: by arm how its warm-up ended, and which arms are gone."""
 
     state: SteeringState
     lengths: Lengths
-    warm: Mapping[int, WarmUpSeen] = field(default_factory=dict)
+    warm: Mapping[int, WarmUpSeen] = msgspec.field(default_factory=dict)
     gone: frozenset[int] = frozenset()
     pilot: Pilot | None = None
 
@@ -120,27 +114,24 @@ class Transition(NamedTuple):
     asked: tuple[AskedChange, ...] = ()
 
 
-@dataclass(frozen=True)
-class RoundBegan:
+class RoundBegan(msgspec.Struct, frozen=True):
     """The event: a round began. By arm: its slices in this phase, who was found warm, who ended by itself."""
 
     round: int
     is_measured: bool = False
-    slices: Mapping[int, Sequence[Slice]] = field(default_factory=dict)
-    warmed: Mapping[int, WarmUpSeen] = field(default_factory=dict)
+    slices: Mapping[int, Sequence[Slice]] = msgspec.field(default_factory=dict)
+    warmed: Mapping[int, WarmUpSeen] = msgspec.field(default_factory=dict)
     ended: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
-class ArmWatched:
+class ArmWatched(msgspec.Struct, frozen=True):
     """An arm as it is steered: whose it is, and until when it warms up."""
 
     case: str
     warm_up: WarmUp
 
 
-@dataclass(frozen=True)
-class Transitions:
+class Transitions(msgspec.Struct, frozen=True):
     """What each event leads to in each state of this block. Pure."""
 
     due: DueBlock

@@ -17,12 +17,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay.core import git
 from assay.core.errors import ServerFailed, reason_of
@@ -50,8 +50,7 @@ class Digest(Protocol):
         """Take the next piece."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """A server that can be started. `built_s` is None where nothing had to be built; `only_port` is the
     one port that it can be started on, where it cannot be told another."""
 

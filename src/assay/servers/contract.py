@@ -7,7 +7,6 @@ and as the engine's `Expect`, by which answers are verified under load.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -119,8 +118,7 @@ class ContractFile(Value, frozen=True, kw_only=True):
     routes: tuple[Route, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spoken:
+class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """How a server is spoken to when it is asked by hand: as its load speaks to it."""
 
     scheme: Literal["http", "https"] = "http"
@@ -139,8 +137,7 @@ class Spoken:
         return cls(scheme=scheme, http=plan.http, tls=plan.tls)
 
 
-@dataclass(frozen=True)
-class Contract:
+class Contract(msgspec.Struct, frozen=True):
     """A contract, its folder, and how a server that keeps it is `spoken` to."""
 
     folder: Path

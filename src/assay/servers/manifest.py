@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core import toml
 from assay.core.errors import InputError, Unknown
@@ -169,8 +169,7 @@ class Server(msgspec.Struct, frozen=True):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerSpec:
+class ServerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One server in one variant, with nothing left to choose but the port and the cores."""
 
     id: str
@@ -185,8 +184,8 @@ class ServerSpec:
     version: tuple[str, ...]
     command: tuple[str, ...]
     scheme: Scheme = "http"
-    env: Mapping[str, str] = field(default_factory=dict)
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    facts: Mapping[str, Fact] = msgspec.field(default_factory=dict)
     services: tuple[str, ...] = ()
     start_s: float = 0.5
     ready_timeout_s: float = 30.0

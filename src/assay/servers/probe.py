@@ -13,7 +13,6 @@ import re
 import time
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -32,8 +31,7 @@ _DAMAGED = (zlib.error, EOFError)
 """What a body that is not in the content coding that it names comes to."""
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(msgspec.Struct, frozen=True):
     """An answer: header names in lower case, the body without its content coding; `came_ns` is the moment
     (monotonic) at which it was in."""
 

@@ -10,9 +10,10 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+import msgspec
 
 from assay.core.errors import EnvironmentLacks, last_words
 from assay.servers.manifest import Requirement
@@ -22,8 +23,7 @@ _JVM_FOLDERS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"),
 _ASK_TIMEOUT_S = 60
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(msgspec.Struct, frozen=True):
     """One requirement looked up on this machine.
 
     `version` is the dotted number ("" where none is asked for), `line` all that the tool said of itself.

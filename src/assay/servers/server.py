@@ -6,10 +6,11 @@ import re
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import psutil
 from msgspec.structs import replace
 
@@ -333,15 +334,14 @@ class Unsampled:
         return 0
 
 
-@dataclass(frozen=True)
-class ExternalServer:
+class ExternalServer(msgspec.Struct, frozen=True):
     """A server at an address that has given a right answer, `named` so in requests."""
 
     host: str
     port: int
     named: str
     scheme: str = "http"
-    sampler: Unsampled = field(default_factory=Unsampled)
+    sampler: Unsampled = msgspec.field(default_factory=Unsampled)
 
     @property
     def url(self) -> str:
@@ -361,8 +361,7 @@ class ExternalServer:
         """It stands before us and after us."""
 
 
-@dataclass(frozen=True)
-class ExternalAddress:
+class ExternalAddress(msgspec.Struct, frozen=True):
     """Where a server stands: at a numeric address, `named` so in requests."""
 
     host: str

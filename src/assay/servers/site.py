@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 import psutil
 
 from assay.core.settings import Settings
@@ -89,8 +90,7 @@ class Sampling(Protocol):
         """What each arm's server did in its slices, where that was to be counted."""
 
 
-@dataclass(frozen=True)
-class ArmLooked:
+class ArmLooked(msgspec.Struct, frozen=True):
     """An arm as it is looked at: the host in its slices, its server's CPU clock, whether that lives, what
     is counted of it with `--why`, the processes at its top, and what its threads did."""
 

@@ -25,10 +25,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import psutil
 
 from assay.core.errors import ServerFailed
@@ -148,8 +148,7 @@ _TAIL_LINES = 12
 _TAIL_BYTES = 16_384
 
 
-@dataclass(frozen=True, kw_only=True)
-class StartOrder:
+class StartOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What to run: `command` in `cwd`, its output appended to `log`, on `cpus` (empty: any).
 
     `stop_signal` asks it to end; what is left after `grace_s` is killed. `user` are the user and group

@@ -16,11 +16,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, student_t_cdf, t_quantile

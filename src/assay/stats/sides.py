@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.model.estimate import Estimate
 from assay.stats.interleaved import Batches, Rounds, batched, ratio_by_round, unpreempted
@@ -40,8 +42,7 @@ BELOW = Slack(0.0, 1.0)
 """Known from above only."""
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(msgspec.Struct, frozen=True):
     """One case: one value for each block, and their slack. `estimate` is a figure that a whole search found,
     in place of values a block.
 
@@ -54,8 +55,8 @@ class Side:
     values: Blocks
     slack: Slack = EXACT
     estimate: Estimate | None = None
-    rounds: Mapping[int, Rounds] = field(default_factory=dict)
-    delays: Mapping[int, Rounds] = field(default_factory=dict)
+    rounds: Mapping[int, Rounds] = msgspec.field(default_factory=dict)
+    delays: Mapping[int, Rounds] = msgspec.field(default_factory=dict)
     external: bool = False
     trimmed: bool = False
     arms: int = 1

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
 
 import msgspec
 
@@ -30,8 +29,7 @@ _SEAL = re.compile(rb'\{"crc32":"([0-9a-f]{8})",')
 _PLACE = re.compile(rb'"run":("(?:[^"\\]|\\.)*"),"line":([1-9][0-9]{0,8}),')
 
 
-@dataclass(frozen=True)
-class LinePlace:
+class LinePlace(msgspec.Struct, frozen=True):
     """Where a line belongs: the id of its run, and which line of its record it is, counted from 1."""
 
     run_id: str

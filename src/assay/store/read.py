@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -19,8 +18,7 @@ from assay.store.lines import DamagedLine, Line, LinePlace, NewerLine, OlderLine
 FILE = "run.jsonl"
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """A run as read. `notes` say in a line each what was not readable; `whole_bytes` is the length
     of the file without a torn last line, `next_line` the number of the line that comes next."""
 

@@ -10,9 +10,10 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+
+from msgspec.structs import replace
 
 from assay.core.errors import EnvironmentLacks, InputError, reason_of
 from assay.model.run import Header, Run, TrialDone

@@ -20,6 +20,8 @@ from functools import cached_property, partial
 from itertools import combinations
 from typing import Literal
 
+import msgspec
+
 from assay.model.design import ComparisonDesign
 from assay.model.estimate import Estimate, Limit
 from assay.model.finding import Finding
@@ -57,8 +59,7 @@ def blocks_needed(seen: RunSeen, found: Between, margin: float, bias: float, edg
 Outcome = Held | Literal["invalid", "not measured"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """What the limit came to. `ratio` is head/base with the ends that are known; `blocks_needed` would
     probably decide."""
 
@@ -135,8 +136,7 @@ class CandidateRatio:
         return names if self.ratio is None or self.ratio.value >= 1 else names[::-1]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparisonAnswer:
+class ComparisonAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The comparison as it stands. `best` is None where fewer than two candidates were measured; `pairs` are
     those of it and each other, and `open` all whose order is asked for and not known yet. `gate` is
     what a limit came to, where one was set. `undecided` are the cases that the next block has, with an A/A

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from assay import stats, verdict
 from assay.core.units import emulation
@@ -31,8 +33,7 @@ LimitVerdict = Held | Literal["invalid", "not measured", ""]
 METRICS: tuple[Watched, ...] = ("throughput", "p99", "memory", "start", "errors")
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """One metric of one case, new against base.
 
     `change` is the ratio new/base, for errors the difference new - base of the shares. `outcome` is
@@ -51,8 +52,7 @@ class Change:
     new_known: Known | None = None
 
 
-@dataclass(frozen=True)
-class RunComparison:
+class RunComparison(msgspec.Struct, frozen=True):
     """Two runs against each other. `warnings` say what makes them hard to compare."""
 
     base: Run
@@ -179,8 +179,7 @@ def _findings(run: Run) -> tuple[Finding, ...]:
     return run.judgement.findings if run.judgement else ()
 
 
-@dataclass(frozen=True)
-class _RunSide:
+class _RunSide(msgspec.Struct, frozen=True):
     run: Run
     case: str
     trials: Sequence[Trial]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+import msgspec
 
 from assay.model.block import Block
 from assay.model.design import ComparisonDesign
@@ -24,8 +25,7 @@ from assay.verdict.bottleneck import shares_of
 from assay.verdict.load import Load
 
 
-@dataclass(frozen=True)
-class CaseSeen:
+class CaseSeen(msgspec.Struct, frozen=True, dict=True):
     """A case with its trials that were measured (`loads`, in the same order) and all that were tried.
 
     Of a search they are the trials in which its objective held, `missed` are the loads of the others, and
@@ -40,7 +40,7 @@ class CaseSeen:
     loads: tuple[Load, ...]
     capacity: Estimate | None = None
     unlike: bool = False
-    delays: Mapping[int, Rounds] = field(default_factory=dict)
+    delays: Mapping[int, Rounds] = msgspec.field(default_factory=dict)
     missed: tuple[Load, ...] = ()
     control: CaseSeen | None = None
 
@@ -106,8 +106,7 @@ class CaseSeen:
         return (self.case.workload, self.case.load)
 
 
-@dataclass(frozen=True)
-class RunSeen:
+class RunSeen(msgspec.Struct, frozen=True, dict=True):
     """A run, its trials sorted by case in the header's order, and its interleaved blocks. `damage` says what
     its record has lost. `budget_used`: of a comparison, the share of its budget after each block. `void` are
     the cases whose throughput is no result, for the rules that are asked last."""

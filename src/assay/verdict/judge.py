@@ -6,9 +6,9 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.settings import version
 from assay.model.account import TimeAccount

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
@@ -109,8 +108,7 @@ class OfRun(msgspec.Struct, frozen=True, kw_only=True):
     missed: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Load:
+class Load(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One load as it was offered (`plan`) and answered (`measured`), and what was seen beside. Where several
     `generators` offered it, `parts` are what each of them had of it, in the same order; of an interleaved
     load `arm` has its slices."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import partial
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay.model.estimate import Compared, Estimate, Known, Limit
 from assay.model.finding import Finding, Metric

@@ -7,11 +7,11 @@ within its run, a pair of cases that are compared, or the whole run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.verdict.bottleneck import at_most

@@ -16,10 +16,10 @@ import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.model.block import Block
 from assay.model.design import ComparisonDesign

@@ -8,11 +8,12 @@ hold is the one that most probably is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from operator import mul
 from statistics import median
 from typing import Literal
+
+import msgspec
 
 from assay.audit.document import BY_HAND, Figure, Reported
 from assay.audit.evidence import Evidence
@@ -22,8 +23,7 @@ from assay.audit.interval import Interval, exactly
 from assay.audit.tools import BY_NAME
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(msgspec.Struct, frozen=True):
     """`times` multiplied are (`=`) or are at most (`≤`) `of` multiplied, but for a share of `slack`."""
 
     code: str
@@ -68,8 +68,7 @@ CONSTRAINTS = (
 """What holds of every run. The order of figures in a result (M2) comes with its percentiles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(msgspec.Struct, frozen=True):
     """A constraint that a result breaks, the figure that most probably gives way, and what it would be."""
 
     constraint: Constraint

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from assay.audit.document import Figure, Reported, ReportedCommand
 from assay.audit.evidence import Evidence

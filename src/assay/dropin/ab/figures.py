@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from assay.dropin.reports import Requests, columns, kind
 
@@ -19,8 +20,7 @@ _LENGTH = ("closed_early", "closed_idle")
 _BROKEN = ("reset", "io_error")
 
 
-@dataclass(frozen=True)
-class Failures:
+class Failures(msgspec.Struct, frozen=True):
     """How often something failed, in ab's kinds."""
 
     connect: int
@@ -34,8 +34,7 @@ class Failures:
         return self.connect + self.receive + self.length + self.exceptions
 
 
-@dataclass(frozen=True)
-class AbFailures:
+class AbFailures(msgspec.Struct, frozen=True):
     """The failures, and the length in bytes that every document should have."""
 
     failures: Failures
@@ -87,8 +86,7 @@ def failures_of_ab(table: Requests, *, variable_length: bool, tls: bool) -> AbFa
     return AbFailures(Failures(0, broken + 2 * told, length, broken + told), document_bytes)
 
 
-@dataclass(frozen=True)
-class TimesRow:
+class TimesRow(msgspec.Struct, frozen=True):
     """One row of "Connection Times". Times in µs; `minimum`, `mean`, `median`, `maximum` whole."""
 
     label: str
@@ -100,8 +98,7 @@ class TimesRow:
     maximum: int
 
 
-@dataclass(frozen=True)
-class AbFigures:
+class AbFigures(msgspec.Struct, frozen=True):
     """What ab's report says, before it is written down.
 
     `done` are requests that ended, well or not. `totals_us` are their times in ascending order.

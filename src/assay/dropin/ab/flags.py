@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from assay.dropin.getopt import OptionReader
 
 _SCHEMES = {"http://": False, "https://": True}
@@ -19,8 +21,7 @@ _PORTS = {False: 80, True: 443}
 _MAX_PORT = 65535
 
 
-@dataclass(frozen=True)
-class AbUrl:
+class AbUrl(msgspec.Struct, frozen=True):
     """The parts of a URL that ab uses. `text` is what was typed; `host` has no brackets."""
 
     text: str
@@ -95,8 +96,7 @@ class Ending(Exception):
         self.version = version
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """How the report is laid out. `attributes` are those of HTML's table, tr, and td and th."""
 
     html: bool = False
@@ -107,8 +107,7 @@ class Layout:
     verbosity: int = 0
 
 
-@dataclass(frozen=True)
-class AbFlags:
+class AbFlags(msgspec.Struct, frozen=True):
     """A command line that ab accepts. `message` is what it says of an option that it does not know."""
 
     url: AbUrl

@@ -6,8 +6,9 @@ import ipaddress
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from assay.dropin.ab.figures import AbFigures, TimesRow, times_us
 from assay.dropin.ab.flags import AbFlags
@@ -33,8 +34,7 @@ _CURVES = {
 }
 
 
-@dataclass(frozen=True)
-class Security:
+class Security(msgspec.Struct, frozen=True):
     """Version, cipher, bits of the server's key and of the cipher; the key exchange; the name asked for."""
 
     protocol: str
@@ -75,8 +75,7 @@ def _is_address(host: str) -> bool:
 _PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
 
 
-@dataclass(frozen=True)
-class ServerInfo:
+class ServerInfo(msgspec.Struct, frozen=True):
     """What the report says beside figures: the `Server` field of the first answer, and how TLS was spoken."""
 
     software: str

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+import msgspec
+
 from assay.core import urls
 from assay.dropin.bombardier import golang
 from assay.dropin.bombardier.golang import KingpinFlag, KingpinMisuse
@@ -91,8 +93,7 @@ class HelpAsked(Exception):
         self.what = what
 
 
-@dataclass(frozen=True)
-class BombardierFlags:
+class BombardierFlags(msgspec.Struct, frozen=True):
     """A command line that bombardier accepts.
 
     `credentials` are the URL's ("user:password", escaped as there); `requests` counts the run, where

@@ -9,6 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import msgspec
+
 _MICRO = ("us", "\u00b5s", "\u03bcs")
 """The micro sign and the Greek letter are both taken."""
 NS = {"ns": 1, **dict.fromkeys(_MICRO, 10**3), "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -134,8 +136,7 @@ class KingpinMisuse(Exception):
     """A command line that is not understood; the line is kingpin's."""
 
 
-@dataclass(frozen=True)
-class KingpinFlag:
+class KingpinFlag(msgspec.Struct, frozen=True):
     """A flag: its long name, its letter ("" for none), whether it takes an argument, and may be repeated."""
 
     name: str
@@ -144,8 +145,7 @@ class KingpinFlag:
     repeats: bool = False
 
 
-@dataclass(frozen=True)
-class ParsedWords:
+class ParsedWords(msgspec.Struct, frozen=True):
     """What was read: each flag with its argument, the other words, and why reading ended, if not at the end.
 
     A switch's argument is "true" or "false".
@@ -174,8 +174,7 @@ def read(words: Sequence[str], flags: Sequence[KingpinFlag], most_arguments: int
     return ParsedWords(tuple(found), tuple(arguments))
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(msgspec.Struct, frozen=True):
     """A flag as it is shown ("-c", "--rate"), or another word."""
 
     text: str

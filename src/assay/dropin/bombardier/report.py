@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlunsplit
+
+import msgspec
 
 from assay.dropin.bombardier import golang
 from assay.dropin.bombardier.flags import BombardierFlags
@@ -27,8 +28,7 @@ _CLOSED = (
 LATENCIES = (0.5, 0.75, 0.9, 0.95, 0.99)
 
 
-@dataclass(frozen=True)
-class Stats:
+class Stats(msgspec.Struct, frozen=True):
     """Mean, standard deviation and largest of values, and the values below which so many lie."""
 
     mean: float
@@ -37,8 +37,7 @@ class Stats:
     percentiles: dict[float, float]
 
 
-@dataclass(frozen=True)
-class BombardierFigures:
+class BombardierFigures(msgspec.Struct, frozen=True):
     """What bombardier's reports say, before they are written down.
 
     `latencies_us` are whole µs; `rates_per_s` one value for each 20 ms in which the load went on.

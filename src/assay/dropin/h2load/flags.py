@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from assay.dropin import getopt
 from assay.dropin.h2load import values
 from assay.dropin.h2load.values import Base, base, target
@@ -79,8 +81,7 @@ class EarlyEnd(Exception):
         self.asked = asked
 
 
-@dataclass(frozen=True, kw_only=True)
-class H2loadFlags:
+class H2loadFlags(msgspec.Struct, frozen=True, kw_only=True):
     """A command line that h2load accepts. 0 for a time or a rate is none of it."""
 
     where: Base

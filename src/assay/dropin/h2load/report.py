@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
+
+import msgspec
 
 from assay.core import console
 from assay.dropin.h2load import values
@@ -150,8 +151,7 @@ _NEVER_SENT = (
 _TIMEOUTS = ("timeout", "connect_timeout")
 
 
-@dataclass(frozen=True)
-class StatisticsRow:
+class StatisticsRow(msgspec.Struct, frozen=True):
     """A row of the table: extremes, mean and standard deviation, and the percentage within one of the mean.
 
     Times are in seconds. None is what is not known.
@@ -164,8 +164,7 @@ class StatisticsRow:
     near: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class H2loadFigures:
+class H2loadFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What h2load's report says, before it is written down."""
 
     time_s: float

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.core import urls
 
@@ -72,8 +73,7 @@ _PORTS = {"http": 80, "https": 443}
 _MAX_PORT = 65535
 
 
-@dataclass(frozen=True)
-class Base:
+class Base(msgspec.Struct, frozen=True):
     """Where requests go. `host` has no brackets."""
 
     scheme: str

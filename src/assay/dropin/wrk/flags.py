@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.core import urls
 from assay.dropin import getopt
@@ -44,8 +45,7 @@ _URL = re.compile(r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#]+)(?P<rest>(?:[/
 _MAX_PORT = 65535
 
 
-@dataclass(frozen=True)
-class WrkUrl:
+class WrkUrl(msgspec.Struct, frozen=True):
     """The parts of a URL that wrk uses. `host` has no brackets; `port` is None where none is written."""
 
     scheme: str
@@ -147,8 +147,7 @@ class Refused(Exception):
         self.message = message
 
 
-@dataclass(frozen=True)
-class WrkFlags:
+class WrkFlags(msgspec.Struct, frozen=True):
     """A command line that wrk accepts. `rest` are the words after the URL, which go to the script."""
 
     text: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from assay.dropin.reports import Tally, Units, tally_us
 from assay.dropin.wrk.flags import WrkFlags
@@ -22,8 +23,7 @@ _ENDED = "ended by close"
 _NOT_RIGHT = 399
 
 
-@dataclass(frozen=True)
-class Errors:
+class Errors(msgspec.Struct, frozen=True):
     """How often something failed, in wrk's kinds. `status` counts answers with a status above 399.
 
     The engine does not tell a connection that broke while it was written to from one that broke while
@@ -42,8 +42,7 @@ class Errors:
         return self.connect + self.read + self.write + self.timeout
 
 
-@dataclass(frozen=True)
-class WrkFigures:
+class WrkFigures(msgspec.Struct, frozen=True):
     """What wrk's report says, before it is written down. Times are in µs.
 
     `latency_us` is the time from the send to the complete answer; with a fixed rate, from the intended

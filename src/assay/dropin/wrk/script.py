@@ -7,10 +7,10 @@ import re
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import structs
 
 from assay import _engine
 from assay.dropin.wrk.flags import WrkFlags
@@ -76,7 +76,7 @@ class Script:
             "duration_us": figures.runtime_us,
             "requests": figures.requests,
             "bytes": figures.bytes_read,
-            "errors": asdict(figures.errors),
+            "errors": structs.asdict(figures.errors),
         }
         latency = _statistics(figures.latency_us, figures.latency_mean_us, figures.latency_stdev_us, strict)
         of_threads = _statistics(per_thread, per_thread.mean, per_thread.stdev, strict)

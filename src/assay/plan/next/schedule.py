@@ -13,9 +13,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.errors import InputError, ServerFailed
 from assay.model.block import Interleaving, Lengths
@@ -29,8 +29,7 @@ from assay.verdict.objective import parse
 from assay.verdict.search import answer_in_study, at_rate, plan_at
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(msgspec.Struct, frozen=True):
     """A trial to be: its number in the run, its block, its place in the block, its case."""
 
     number: int
@@ -85,16 +84,14 @@ FAILURES_IN_A_ROW = 3
 """One that was measured before may have had bad luck: it is not tried again after so many in a row."""
 
 
-@dataclass(frozen=True)
-class Warming:
+class Warming(msgspec.Struct, frozen=True):
     """The closed loop that warms a server up for an open one, whose throughput does not tell when it is."""
 
     plan: LoadPlan
     rule: WarmUp
 
 
-@dataclass(frozen=True)
-class Due:
+class Due(msgspec.Struct, frozen=True):
     """The trial to run now, with nothing left to settle: its load and its warm-up, `warming` before that.
 
     Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand. Behind
@@ -215,8 +212,7 @@ _SEEDS = 2**64
 """As many does the engine tell apart; a run's own seed may be any number."""
 
 
-@dataclass(frozen=True)
-class DueBlock:
+class DueBlock(msgspec.Struct, frozen=True):
     """The block to have now: its number, its arms, and how long their slices are.
 
     `lengths` None: this is the first, and it has to find them. `names` are those that a reader knows its

@@ -7,9 +7,9 @@ The conditions are whether servers are interleaved, network emulation, and notes
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.errors import InputError
 from assay.model.block import LONGEST_NS, UNLIKE_NS, Interleaving

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from assay.core import toml
 from assay.core.errors import EnvironmentLacks, InputError, Unknown, reason_of
@@ -52,8 +53,7 @@ def write_example(name: str, folder: Path) -> tuple[Path, ...]:
     return tuple(files)
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(msgspec.Struct, frozen=True):
     """A study file with its servers and their contracts."""
 
     document: TomlDocument[StudyFile]

@@ -8,10 +8,10 @@ blocks. What fits first is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core import units as fmt
 from assay.model.design import Choices
@@ -29,8 +29,7 @@ _MOST_CANDIDATES, _LEAST_CANDIDATES = 6, 3
 """Where not all of them fit: fewer show no order worth a look."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cut:
+class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """What a first look has of its study: the profile with its `quick` table as it is used, the first
     `groups` of its workloads and loads and its first `candidates` (None: all), further entries of one server
     (`variants`), and the control."""

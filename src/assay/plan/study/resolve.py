@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import cast
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.credentials import hidden_plan
 from assay.core.errors import InputError
@@ -116,8 +116,7 @@ def _dependent_loads(
     yield from capacity_cases(cases, objectives, profile.capacity_trials, int(profile.capacity_s * _S))
 
 
-@dataclass(frozen=True)
-class _Matrix:
+class _Matrix(msgspec.Struct, frozen=True):
     """Entries x workloads x loads of one profile."""
 
     study: Study

@@ -10,13 +10,13 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay.core import urls, vault
 from assay.core.credentials import hidden_value
@@ -42,8 +42,7 @@ _OURS = frozenset({"port", "host", "cores"})
 """Placeholders that are filled in when a server is started."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scan:
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """A placeholder and the values it takes in turn."""
 
     name: str
@@ -162,8 +161,7 @@ D = TypeVar("D", bound=CandidatesDesign)
 _LOCAL = frozenset({"127.0.0.1", "localhost"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _AskedAt:
+class _AskedAt(msgspec.Struct, frozen=True, kw_only=True):
     """Where a candidate is asked; port 0 is any free one."""
 
     scheme: str

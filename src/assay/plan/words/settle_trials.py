@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -29,29 +28,26 @@ from assay.verdict.objective import Objective
 DEFAULT_URL = "http://127.0.0.1:{port}/"
 
 
-@dataclass(frozen=True)
-class SettledTrials:
+class SettledTrials(msgspec.Struct, frozen=True):
     """A run of candidates with nothing left to decide, and the load that each of them is offered."""
 
     run: ResolvedRun
     load: DraftedLoad
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskedTrials:
+class AskedTrials(msgspec.Struct, frozen=True, kw_only=True):
     """What a comparison and a search are asked alike. `load` are values by the names of their flags.
 
     `measure_ns` is how long a trial measures, None where that depends on what is compared.
     """
 
-    load: Mapping[str, Any] = field(default_factory=dict)
+    load: Mapping[str, Any] = msgspec.field(default_factory=dict)
     measure_ns: int | None = None
     warm_up_ns: int
     ready_timeout_ns: int = 30_000_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskedComparison(AskedTrials):
+class AskedComparison(AskedTrials, frozen=True, kw_only=True):
     """What `assay versus` is asked: commands and URLs, until when, and how."""
 
     candidates: Sequence[str]
@@ -74,8 +70,7 @@ class AskedComparison(AskedTrials):
     cleanup: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskedSearch(AskedTrials):
+class AskedSearch(AskedTrials, frozen=True, kw_only=True):
     """What `assay capacity` is asked: a server, an objective, and between which rates."""
 
     objective: Objective

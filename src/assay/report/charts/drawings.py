@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from assay.core import units as fmt
 from assay.report import svg
@@ -17,8 +19,7 @@ _TICK_ROOM = 64.0
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(msgspec.Struct, frozen=True):
     """One line: its points, the ends of their intervals (x, low, high) where known, and its colour.
     `dashed` lines share their colour with a plain one; points that are not `joined` are marks
     alone; the ends of a `band` are one area. `slices` are pieces of level line (from, to, height), and there
@@ -40,8 +41,7 @@ class Curve:
         return [y for _, *ys in (*self.points, *self.ends) for y in ys]
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(msgspec.Struct, frozen=True):
     """The two axes of a plot: scales of the data within so many pixels, words for ticks and titles. `inside`
     stands within the plot: what a reader must know before looking."""
 
@@ -128,8 +128,7 @@ def _legend(curves: Sequence[Curve], width: float) -> tuple[list[str], float]:
 # --- over time: a small plot a server, for each has its own height -------------------------
 
 
-@dataclass(frozen=True)
-class ThroughputCurve:
+class ThroughputCurve(msgspec.Struct, frozen=True):
     """A server's throughput over time: its trials' mean, each trial alone, and where a level changed."""
 
     name: str
@@ -190,8 +189,7 @@ _PHONE = 560.0
 _AXIS_ROOM = 78.0
 
 
-@dataclass(frozen=True)
-class Strip:
+class Strip(msgspec.Struct, frozen=True):
     """One row. `value`, `low`, `high` and `trials` are on the axis; `below` and `above` say that the truth
     may lie lower, or higher, than what is drawn; one that is `hidden` was measured and is hatched throughout.
     `label` stands beside it, in the colour of its `tone`; `badge` below it; `other` is a second value, drawn
@@ -224,8 +222,7 @@ class Strip:
         yield from self.trials
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """How values become pixels and words: `scale` of the values, `write` of a tick, the `unit` below it, and
     lines (value, words) through all strips. Names take at most the share `names` of the width."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
+import msgspec
 from msgspec.structs import replace
 
 from assay.core import units as fmt
@@ -210,8 +210,7 @@ def _when(unix_ns: int) -> str:
     return f"{datetime.fromtimestamp(unix_ns / 1e9, UTC):%Y-%m-%d %H:%M}"
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(msgspec.Struct, frozen=True):
     """How long a run is likely to take, in seconds; `lacking` names the servers that cannot run here."""
 
     part: SeriesPart

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from assay import store, verdict
@@ -56,8 +56,7 @@ _SETTINGS = ("server", "setting", "published", "fair")
 _NO_RANK = 10**6
 
 
-@dataclass(frozen=True)
-class ProfilePair:
+class ProfilePair(msgspec.Struct, frozen=True):
     """Two runs of one study, one a profile."""
 
     published: Run

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
+import msgspec
+
 from assay.core import toml, urls
 from assay.core.errors import InputError, ServerFailed, reason_of
 from assay.core.settings import Settings
@@ -78,8 +80,7 @@ class ServiceManifest(Value, frozen=True, kw_only=True):
         return int(signal.Signals[self.stop_signal])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceSpec:
+class ServiceSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A service of a study: what the contract asks of it (`table`), and whether it is an existing one
     (`url`) or our own with these `settings`."""
 
