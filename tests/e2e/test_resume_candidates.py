@@ -46,7 +46,11 @@ def test_a_comparison_goes_on_in_the_block_where_it_was_cut_off(tmp_path: Path) 
     numbers = sorted({one.block for one in after.trials})
     assert numbers == list(range(len(numbers))) and len(numbers) >= 2  # a busy machine uses the budget up
     blocks = [[one.case for one in after.trials if one.block == block] for block in numbers]
-    assert all(sorted(block) == ["fast", "slow", "slow (again)"] for block in blocks)
+    trials = [
+        (one.block, one.case, one.failure, one.measurement and one.measurement.completed)
+        for one in after.trials
+    ]
+    assert all(sorted(block) == ["fast", "slow", "slow (again)"] for block in blocks), trials
     assert blocks[1] == blocks[0][::-1]
     said = (tmp_path / "h").read_text().split()
     assert (said.count("setup"), said.count("cleanup")) == (4, 4)  # each candidate, in both parts
