@@ -1,4 +1,4 @@
-"""Writes Python's types of plans and measurements from the JSON Schema that a test of the engine's structs writes.
+"""Writes Python's types of plans and measurements from the JSON Schema of the engine's structs.
 
 make schema
 PYTHONPATH=scripts python -m schema [--folder src/assay/model]
