@@ -183,7 +183,7 @@ ALL: tuple[Injected, ...] = (
         blocks=5,
         interleaved=True,
         load="connections = 4\nmeasure_s = 0.8\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
-        unless=("G1", "H2", "S3"),  # where trials scatter, five of them tell no trend
+        unless=("G1", "H2"),
     ),  # fmt: skip
     Injected(
         code="S3",
